@@ -1,0 +1,78 @@
+// swift-tools-version: 6.2
+//
+// A folder in Sources/ is a target and a room of the house: an arrow (a dependency) only ever points down.
+// `--explicit-target-dependency-import-check error` and InternalImportsByDefault turn the layers into compile errors.
+
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    .treatAllWarnings(as: .error),
+]
+
+/// For the targets that hold no C pointer at all.
+let memorySafe = strict + [.strictMemorySafety()]
+
+func room(_ name: String, _ below: [Target.Dependency] = [], settings: [SwiftSetting] = strict) -> Target {
+    .target(name: name, dependencies: below, swiftSettings: settings)
+}
+
+let package = Package(
+    name: "ringd",
+    products: [
+        .executable(name: "ringd", targets: ["ringd"]),
+        .executable(name: "ringctl", targets: ["ringctl"]),
+        .executable(name: "ringd-decode", targets: ["ringd-decode"]),
+    ],
+    targets: [
+        // C libraries: a module map and a shim each, imported by exactly one Swift target.
+        .systemLibrary(name: "CSystemd"),
+        .systemLibrary(name: "CDBus", pkgConfig: "dbus-1"),
+        .systemLibrary(name: "CPulse"),
+        .systemLibrary(name: "CSndFile"),
+        .systemLibrary(name: "COpenSSL"),
+        .systemLibrary(name: "CSQLite"),
+        .systemLibrary(name: "CJansson"),
+        .systemLibrary(name: "CLibAV"),
+
+        // Ground floor.
+        room("Base"),
+        room("EventLoop", ["Base", "CSystemd"]),
+        room("DBus", ["Base", "EventLoop", "CDBus"]),
+        room("JSON", ["CJansson"]),
+        room("Crypto", ["Base", "COpenSSL"]),
+
+        // The core: values in, values out.
+        room("Calls", ["Base"], settings: memorySafe),
+        room("Pushes", ["Base", "JSON"], settings: memorySafe),
+        room("Report", ["Base", "JSON"], settings: memorySafe),
+
+        // The edges: none imports another.
+        room("Gateway", ["Base", "EventLoop", "Crypto", "COpenSSL"]),
+        room("Desktop", ["Base", "EventLoop", "DBus"]),
+        room("Ringtone", ["Base", "EventLoop", "CPulse", "CSndFile"]),
+        room("Store", ["Base", "EventLoop", "CSQLite"]),
+        room("BusService", ["Base", "EventLoop", "DBus"]),
+
+        // The wiring.
+        room(
+            "Daemon",
+            [
+                "Base", "EventLoop", "DBus", "JSON", "Crypto", "Calls", "Pushes", "Gateway", "Desktop", "Ringtone",
+                "Store", "BusService",
+            ]),
+
+        // The programs.
+        .executableTarget(name: "ringd", dependencies: ["Base", "EventLoop", "Daemon"], swiftSettings: strict),
+        .executableTarget(
+            name: "ringctl", dependencies: ["Base", "EventLoop", "DBus", "JSON", "Report"], swiftSettings: strict),
+        .executableTarget(
+            name: "ringd-decode", dependencies: ["CLibAV", "CSndFile"], swiftSettings: strict),
+
+    ]
+)

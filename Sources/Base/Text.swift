@@ -1,0 +1,93 @@
+/// Text that came from outside, made fit to be shown.
+package enum Text {
+    /// At most `limit` bytes of UTF-8, without control characters, line and paragraph separators, bidirectional
+    /// overrides (U+202A–202E, U+2066–2069, U+200E/F, U+061C), other invisible format characters and
+    /// noncharacters. Line ends and tabs become spaces; runs of space become one. A cut is marked by an ellipsis and
+    /// never splits a grapheme.
+    package static func clean(_ raw: String, limit: Int = 256) -> String {
+        var out = ""
+        var size = 0
+        var gap = false
+        // A grapheme can be megabytes of combining marks: those above eight scalars are cut.
+        for character in raw {
+            var piece = ""
+            for (index, scalar) in character.unicodeScalars.enumerated() where index < 8 && isShown(scalar) {
+                piece.unicodeScalars.append(scalar)
+            }
+            let isSpace = character.isWhitespace || piece.isEmpty && character.unicodeScalars.allSatisfy(isBreak)
+            if isSpace {
+                gap = true
+                continue
+            }
+            if piece.isEmpty { continue }
+            let space = gap && !out.isEmpty ? 1 : 0
+            if size + space + piece.utf8.count > limit {
+                return out.isEmpty ? "" : out + "…"
+            }
+            if space == 1 { out.append(" ") }
+            gap = false
+            out.append(piece)
+            size += space + piece.utf8.count
+        }
+        return out
+    }
+
+    private static func isBreak(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x09...0x0d, 0x85, 0x2028, 0x2029: true
+        default: false
+        }
+    }
+
+    private static func isShown(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x200d: true  // ZERO WIDTH JOINER: emoji families and Indic scripts need it.
+        case 0x200c: true  // ZERO WIDTH NON-JOINER: Persian needs it.
+        default:
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator, .unassigned, .privateUse, .surrogate: false
+            default: true
+            }
+        }
+    }
+
+    /// `&<>"'` as entities, for servers that advertise `body-markup` (Desktop Notifications 1.2, section 3).
+    package static func escapeMarkup(_ text: String) -> String {
+        var out = ""
+        for character in text {
+            switch character {
+            case "&": out += "&amp;"
+            case "<": out += "&lt;"
+            case ">": out += "&gt;"
+            case "\"": out += "&quot;"
+            case "'": out += "&#39;"
+            default: out.append(character)
+            }
+        }
+        return out
+    }
+
+    /// The candidate nearest to `word`, if it is near enough to be what was meant.
+    package static func nearest(to word: String, in candidates: some Sequence<String>) -> String? {
+        let ranked = candidates.map { ($0, distance(word, $0)) }.min { $0.1 < $1.1 }
+        guard let (best, steps) = ranked, steps <= max(1, min(word.count, best.count) / 3 + 1) else { return nil }
+        return best
+    }
+
+    /// Levenshtein distance over characters; meant for short words.
+    private static func distance(_ a: String, _ b: String) -> Int {
+        let a = Array(a.prefix(64))
+        let b = Array(b.prefix(64))
+        var row = Array(0...b.count)
+        for (i, x) in a.enumerated() {
+            var diagonal = row[0]
+            row[0] = i + 1
+            for (j, y) in b.enumerated() {
+                let next = min(row[j] + 1, row[j + 1] + 1, diagonal + (x == y ? 0 : 1))
+                diagonal = row[j + 1]
+                row[j + 1] = next
+            }
+        }
+        return row[b.count]
+    }
+}

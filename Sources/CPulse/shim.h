@@ -1,0 +1,3 @@
+// libpulse, asynchronous API.
+#pragma once
+#include <pulse/pulseaudio.h>

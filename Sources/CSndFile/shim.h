@@ -1,0 +1,3 @@
+// libsndfile.
+#pragma once
+#include <sndfile.h>

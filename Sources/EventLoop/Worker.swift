@@ -1,0 +1,83 @@
+internal import CSystemd
+internal import Glibc
+
+/// A thread for what may block (SQLite, decoding a sound): jobs run one at a time, in order of posting.
+///
+/// Results come back as `loop.post { … }`. The thread sleeps on a condition variable when there is nothing to do.
+package final class Worker: Sendable {
+    private let state: WorkerState
+
+    package init(name: String) {
+        let state = WorkerState(name: name)
+        self.state = state
+        var thread = pthread_t()
+        let context = Unmanaged.passRetained(state)
+        let failed = pthread_create(
+            &thread, nil,
+            { context in
+                let state = Unmanaged<WorkerState>.fromOpaque(context!).takeRetainedValue()
+                state.serve()
+                return nil
+            }, context.toOpaque())
+        precondition(failed == 0, "pthread_create: \(failed)")
+        state.thread = thread
+    }
+
+    /// Runs `job` on the worker's thread, after those posted before.
+    package func post(_ job: @escaping @Sendable () -> Void) { state.post(job) }
+
+    /// Runs what was posted, then ends and joins the thread. Later posts are dropped.
+    package func finish() { state.finish() }
+}
+
+private final class WorkerState: @unchecked Sendable {
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private var jobs: [@Sendable () -> Void] = []
+    private var isFinishing = false
+    var thread: pthread_t?
+    private let name: String
+
+    init(name: String) {
+        self.name = name
+        pthread_mutex_init(mutex, nil)
+        pthread_cond_init(condition, nil)
+    }
+
+    deinit {
+        pthread_cond_destroy(condition)
+        pthread_mutex_destroy(mutex)
+        condition.deallocate()
+        mutex.deallocate()
+    }
+
+    func post(_ job: @escaping @Sendable () -> Void) {
+        pthread_mutex_lock(mutex)
+        if !isFinishing { jobs.append(job) }
+        pthread_cond_signal(condition)
+        pthread_mutex_unlock(mutex)
+    }
+
+    func serve() {
+        csystemd_name_thread(name)
+        while true {
+            pthread_mutex_lock(mutex)
+            while jobs.isEmpty && !isFinishing { pthread_cond_wait(condition, mutex) }
+            let batch = jobs
+            jobs = []
+            pthread_mutex_unlock(mutex)
+            if batch.isEmpty { return }
+            for job in batch { job() }
+        }
+    }
+
+    func finish() {
+        pthread_mutex_lock(mutex)
+        isFinishing = true
+        let thread = thread
+        self.thread = nil
+        pthread_cond_signal(condition)
+        pthread_mutex_unlock(mutex)
+        if let thread { pthread_join(thread, nil) }
+    }
+}
