@@ -50,6 +50,7 @@ let package = Package(
         // The core: values in, values out.
         room("Calls", ["Base"], settings: memorySafe),
         room("Pushes", ["Base", "JSON"], settings: memorySafe),
+        room("Config", ["Base"], settings: memorySafe),
         room("Report", ["Base", "JSON"], settings: memorySafe),
 
         // The edges: none imports another.
@@ -63,14 +64,14 @@ let package = Package(
         room(
             "Daemon",
             [
-                "Base", "EventLoop", "DBus", "JSON", "Crypto", "Calls", "Pushes", "Gateway", "Desktop", "Ringtone",
-                "Store", "BusService",
+                "Base", "EventLoop", "DBus", "JSON", "Crypto", "Config", "Calls", "Pushes", "Gateway", "Desktop", "Ringtone",
+                "Store", "BusService", "CSystemd",
             ]),
 
         // The programs.
         .executableTarget(name: "ringd", dependencies: ["Base", "EventLoop", "Daemon"], swiftSettings: strict),
         .executableTarget(
-            name: "ringctl", dependencies: ["Base", "EventLoop", "DBus", "JSON", "Report"], swiftSettings: strict),
+            name: "ringctl", dependencies: ["Base", "EventLoop", "DBus", "JSON", "Config", "Report"], swiftSettings: strict),
         .executableTarget(
             name: "ringd-decode", dependencies: ["CLibAV", "CSndFile"], swiftSettings: strict),
 

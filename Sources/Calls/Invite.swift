@@ -1,0 +1,100 @@
+package import Base
+
+/// Who calls, as the push said it: already cleaned of control and bidirectional characters, never empty when shown.
+package struct Caller: Sendable, Hashable {
+    /// Display name, as given.
+    package var name: String?
+    /// What can be called back.
+    package var handle: Handle?
+
+    package init(name: String? = nil, handle: Handle? = nil) {
+        self.name = name
+        self.handle = handle
+    }
+
+    /// Name, else handle, else "Unknown caller" (callkit.md 3.14).
+    package var display: String { name ?? handle?.value ?? "Unknown caller" }
+}
+
+/// CXHandle: 1 generic, 2 phone number, 3 e-mail address (callkit.md 2.3).
+package struct Handle: Sendable, Hashable {
+    package enum Kind: Int, Sendable {
+        case generic = 1
+        case phoneNumber = 2
+        case emailAddress = 3
+    }
+
+    package var kind: Kind
+    package var value: String
+
+    package init(_ kind: Kind, _ value: String) {
+        self.kind = kind
+        self.value = value
+    }
+}
+
+/// One incoming call as a push (or `ringctl ring`) announced it.
+package struct Invite: Sendable, Hashable {
+    /// The identity everything else uses. Derived from `key` by whoever made the invite, so that repeats agree.
+    package var uuid: CallUUID
+    /// The app it is for (reverse DNS).
+    package var app: String
+    /// The provider's own call id, verbatim; compared without case.
+    package var key: String
+    /// The payload had no id and one was made: no cancel push can ever name this call (callkit.md W27).
+    package var isKeySynthetic: Bool
+    package var caller: Caller
+    package var isVideo: Bool
+    /// The sound the push named; a name, never a path.
+    package var sound: String?
+    /// How long to ring, as the push asks.
+    package var ringTime: Duration?
+    /// When the sender sent it, on our clock.
+    package var sentAt: Instant?
+    /// After this it is not to ring any more.
+    package var expiresAt: Instant?
+    /// The provider's counter; newer wins.
+    package var serial: Int64?
+
+    package init(
+        uuid: CallUUID, app: String, key: String, isKeySynthetic: Bool = false, caller: Caller = Caller(),
+        isVideo: Bool = false, sound: String? = nil, ringTime: Duration? = nil, sentAt: Instant? = nil,
+        expiresAt: Instant? = nil, serial: Int64? = nil
+    ) {
+        self.uuid = uuid
+        self.app = app
+        self.key = key
+        self.isKeySynthetic = isKeySynthetic
+        self.caller = caller
+        self.isVideo = isVideo
+        self.sound = sound
+        self.ringTime = ringTime
+        self.sentAt = sentAt
+        self.expiresAt = expiresAt
+        self.serial = serial
+    }
+
+    package var callKey: CallKey { CallKey(app: app, key: key) }
+}
+
+/// A provider's call id within its app, compared without case (callkit.md N8).
+package struct CallKey: Hashable, Sendable {
+    package let app: String
+    package let folded: String
+
+    package init(app: String, key: String) {
+        self.app = app
+        folded = key.lowercased()
+    }
+}
+
+/// What a push says about a call (callkit.md 3.14, `kind`).
+package enum Signal: Sendable, Hashable {
+    case invite(Invite)
+    /// The caller hung up before an answer.
+    case cancel(CallKey)
+    case answeredElsewhere(CallKey)
+    case declinedElsewhere(CallKey)
+    /// Not a call, or not understood; the text says why.
+    case unusable(String)
+}

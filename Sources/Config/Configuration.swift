@@ -1,0 +1,96 @@
+/// Everything `ringd.conf` can say, with its defaults.
+package struct Configuration: Sendable, Equatable {
+    package var ring = Ring()
+    package var sound = Sound()
+    package var vibration = true
+    package var apns = APNs()
+    package var history = 20_000
+    package var apps: [String: App] = [:]
+
+    /// `[ring]`
+    package struct Ring: Sendable, Equatable {
+        /// Ring time when the push names none.
+        package var time: Duration = .seconds(30)
+        /// No call rings longer.
+        package var longest: Duration = .seconds(90)
+        /// The notification is raised again this often; nil for never.
+        package var raise: Duration? = .seconds(4)
+        package var keepsBannerWhenSilenced = false
+    }
+
+    /// `[sound]`
+    package struct Sound: Sendable, Equatable {
+        package enum Role: String, Sendable, CaseIterable {
+            case phone
+            case event
+            case none
+        }
+
+        package var isOn = true
+        /// A ringtone's name, or the name of an added sound.
+        package var ringtone: String?
+        /// 0…100, of the stream's own volume.
+        package var volume = 100
+        /// The volume rises over this time; zero for none.
+        package var ramp: Duration = .zero
+        package var role = Role.phone
+        /// A PulseAudio sink; nil follows the default.
+        package var device: String?
+        /// The sound theme to look names up in.
+        package var theme = "freedesktop"
+    }
+
+    /// `[apns]`
+    package struct APNs: Sendable, Equatable {
+        package enum Profile: String, Sendable, CaseIterable {
+            /// By the host name that the client asked for, else by the token.
+            case auto
+            case sandbox
+            case production
+        }
+
+        package struct Listener: Sendable, Equatable {
+            package var host: String
+            package var port: UInt16
+            package var profile: Profile
+            package init(host: String, port: UInt16, profile: Profile) {
+                self.host = host
+                self.port = port
+                self.profile = profile
+            }
+        }
+
+        /// Where the legacy binary protocol is served; empty for nowhere.
+        package var binary = [Listener(host: "127.0.0.1", port: 2195, profile: .auto)]
+    }
+
+    /// `[app APP-ID]`
+    package struct App: Sendable, Equatable {
+        /// What people call it.
+        package var name: String?
+        package var sound: String?
+        package var answer: Handoff?
+        /// What a click on the banner's body does.
+        package var open: Handoff?
+        package var callBack: Handoff?
+        /// Told when the user declines or hangs up.
+        package var end: Handoff?
+    }
+
+    package init() {}
+}
+
+/// How a call is given to an app.
+package enum Handoff: Sendable, Equatable {
+    /// A method on the app's own D-Bus object; the bus starts the app.
+    case dbus(busName: String?, path: String?, interface: String?, method: String?)
+    /// Opens a URL made from a template: `{name}` is replaced by the percent-encoded field.
+    case url(template: String)
+    /// Runs a program: words as configured, the call in its environment; no shell.
+    case run([String])
+
+    /// Schemes that a URL may have. A payload never chooses one: it is literal in the template.
+    package static let schemes = ["https", "sip", "sips", "tel", "xmpp", "matrix"]
+
+    package static let fields = ["id", "key", "caller", "handle", "app", "video"]
+}

@@ -1,0 +1,148 @@
+internal import Base
+
+/// One key of `ringd.conf`: how it is read and shown. The single table behind parsing, `ringctl config` and its help.
+package struct Setting: Sendable {
+    package let section: String
+    package let key: String
+    /// For people: the values it takes.
+    package let expects: String
+    package let help: String
+    let read: @Sendable (String, inout Configuration) -> Bool
+    let write: @Sendable (Configuration) -> String
+
+    package var name: String { section + "." + key }
+
+    package func text(_ configuration: Configuration) -> String { write(configuration) }
+
+    package static let all: [Setting] = [
+        Setting(
+            section: "ring", key: "time", expects: "1…90 seconds", help: "How long a call rings when its push does not say.",
+            read: { text, c in seconds(text, 1...90) { c.ring.time = $0 } }, write: { number($0.ring.time) }),
+        Setting(
+            section: "ring", key: "longest", expects: "1…90 seconds", help: "No call rings longer, whatever its push asks.",
+            read: { text, c in seconds(text, 1...90) { c.ring.longest = $0 } }, write: { number($0.ring.longest) }),
+        Setting(
+            section: "ring", key: "raise", expects: "2…60 seconds, or never",
+            help: "The notification comes back into sight this often while it rings.",
+            read: { text, c in
+                if text == "never" {
+                    c.ring.raise = nil
+                    return true
+                }
+                return seconds(text, 2...60) { c.ring.raise = $0 }
+            }, write: { $0.ring.raise.map(number) ?? "never" }),
+        Setting(
+            section: "ring", key: "keep-banner-when-silenced", expects: "yes or no",
+            help: "Leave the notification in sight when a call is silenced.",
+            read: { text, c in flag(text) { c.ring.keepsBannerWhenSilenced = $0 } },
+            write: { word($0.ring.keepsBannerWhenSilenced) }),
+        Setting(
+            section: "ring", key: "vibrate", expects: "yes or no", help: "Vibrate through feedbackd, where it runs.",
+            read: { text, c in flag(text) { c.vibration = $0 } }, write: { word($0.vibration) }),
+        Setting(
+            section: "sound", key: "enabled", expects: "yes or no", help: "Play a ringtone at all.",
+            read: { text, c in flag(text) { c.sound.isOn = $0 } }, write: { word($0.sound.isOn) }),
+        Setting(
+            section: "sound", key: "ringtone", expects: "a sound's name (ringctl sounds)",
+            help: "The ringtone for calls whose push and app name none.",
+            read: { text, c in soundName(text) { c.sound.ringtone = $0 } }, write: { $0.sound.ringtone ?? "" }),
+        Setting(
+            section: "sound", key: "volume", expects: "0…100", help: "The stream's own volume, in percent.",
+            read: { text, c in
+                guard let value = Int(text), (0...100).contains(value) else { return false }
+                c.sound.volume = value
+                return true
+            }, write: { String($0.sound.volume) }),
+        Setting(
+            section: "sound", key: "ramp", expects: "0…30 seconds", help: "The volume rises to full over this time.",
+            read: { text, c in seconds(text, 0...30) { c.sound.ramp = $0 } }, write: { number($0.sound.ramp) }),
+        Setting(
+            section: "sound", key: "role", expects: "phone, event or none",
+            help: "PulseAudio's media.role: phone pauses music, event sits on the notification slider.",
+            read: { text, c in
+                guard let role = Configuration.Sound.Role(rawValue: text) else { return false }
+                c.sound.role = role
+                return true
+            }, write: { $0.sound.role.rawValue }),
+        Setting(
+            section: "sound", key: "device", expects: "a sink's name (pactl list short sinks)",
+            help: "Where to ring; empty follows the default sink.",
+            read: { text, c in
+                guard text.utf8.count <= 255 else { return false }
+                c.sound.device = text.isEmpty ? nil : text
+                return true
+            }, write: { $0.sound.device ?? "" }),
+        Setting(
+            section: "sound", key: "theme", expects: "a sound theme's name",
+            help: "The theme in which phone-incoming-call is looked up.",
+            read: { text, c in soundName(text) { c.sound.theme = $0 ?? "freedesktop" } }, write: { $0.sound.theme }),
+        Setting(
+            section: "apns", key: "binary", expects: "none, or HOST:PORT [auto|sandbox|production], …",
+            help: "Where the legacy binary APNs protocol is served; loopback only.",
+            read: { text, c in
+                guard let listeners = listeners(text) else { return false }
+                c.apns.binary = listeners
+                return true
+            },
+            write: { c in
+                c.apns.binary.isEmpty
+                    ? "none"
+                    : c.apns.binary.map { "\($0.host):\($0.port) \($0.profile.rawValue)" }.joined(separator: ", ")
+            }),
+    ]
+
+    // MARK: Values
+
+    private static func seconds(
+        _ text: String, _ range: ClosedRange<Double>, _ set: (Duration) -> Void
+    ) -> Bool {
+        let bare = text.hasSuffix("s") ? String(text.dropLast()) : text
+        guard let value = Double(bare), range.contains(value) else { return false }
+        set(.milliseconds(Int64((value * 1000).rounded())))
+        return true
+    }
+
+    private static func number(_ duration: Duration) -> String {
+        let millis = duration.nanoseconds / 1_000_000
+        return millis % 1000 == 0 ? String(millis / 1000) : Decimal.text(millis, unit: 1000, places: 3)
+    }
+
+    private static func flag(_ text: String, _ set: (Bool) -> Void) -> Bool {
+        switch text.lowercased() {
+        case "yes", "true", "on", "1": set(true)
+        case "no", "false", "off", "0": set(false)
+        default: return false
+        }
+        return true
+    }
+
+    private static func word(_ flag: Bool) -> String { flag ? "yes" : "no" }
+
+    static func soundName(_ text: String, _ set: (String?) -> Void) -> Bool {
+        guard text.utf8.count <= 128, !text.contains("/"), text.first != "." else { return false }
+        set(text.isEmpty ? nil : text)
+        return true
+    }
+
+    private static func listeners(_ text: String) -> [Configuration.APNs.Listener]? {
+        if text.isEmpty || text == "none" { return [] }
+        var out: [Configuration.APNs.Listener] = []
+        for part in text.split(separator: ",") {
+            let words = part.split(whereSeparator: \.isWhitespace)
+            guard let address = words.first, words.count <= 2, let colon = address.lastIndex(of: ":"),
+                let port = UInt16(address[address.index(after: colon)...])
+            else { return nil }
+            var host = String(address[..<colon])
+            if host.hasPrefix("[") && host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+            // Loopback only: what is told otherwise must have an issue of its own, with client authentication.
+            guard host == "127.0.0.1" || host == "::1" || host == "localhost" else { return nil }
+            var profile = Configuration.APNs.Profile.auto
+            if words.count == 2 {
+                guard let named = Configuration.APNs.Profile(rawValue: String(words[1])) else { return nil }
+                profile = named
+            }
+            out.append(.init(host: host == "localhost" ? "127.0.0.1" : host, port: port, profile: profile))
+        }
+        return out.count <= 8 ? out : nil
+    }
+}

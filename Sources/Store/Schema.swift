@@ -1,0 +1,41 @@
+/// The tables, by version (`PRAGMA user_version`). A migration is appended, never changed.
+enum Schema {
+    static let migrations = [
+        """
+        CREATE TABLE app (id TEXT PRIMARY KEY, added INTEGER NOT NULL) WITHOUT ROWID;
+        CREATE TABLE token (
+            bytes BLOB PRIMARY KEY, app TEXT NOT NULL REFERENCES app(id), kind TEXT NOT NULL,
+            environment TEXT NOT NULL) WITHOUT ROWID;
+        CREATE TABLE call (
+            uuid TEXT PRIMARY KEY, app TEXT NOT NULL, key TEXT NOT NULL, caller TEXT NOT NULL, handle TEXT NOT NULL,
+            handle_kind TEXT NOT NULL, video INTEGER NOT NULL, began INTEGER NOT NULL, answered INTEGER,
+            connected INTEGER, ended INTEGER, reason TEXT NOT NULL, category TEXT NOT NULL, rang_ms INTEGER NOT NULL);
+        CREATE INDEX call_began ON call(began);
+        CREATE TABLE live (
+            uuid TEXT PRIMARY KEY, app TEXT NOT NULL, key TEXT NOT NULL, synthetic INTEGER NOT NULL, caller TEXT,
+            handle TEXT, handle_kind TEXT NOT NULL, video INTEGER NOT NULL, sound TEXT, serial INTEGER,
+            began INTEGER NOT NULL, deadline INTEGER NOT NULL, began_wall INTEGER NOT NULL, boot TEXT NOT NULL,
+            state TEXT NOT NULL, notification INTEGER, server TEXT NOT NULL) WITHOUT ROWID;
+        CREATE TABLE event (
+            number INTEGER PRIMARY KEY, call TEXT, at INTEGER NOT NULL, wall INTEGER NOT NULL, kind TEXT NOT NULL,
+            level INTEGER NOT NULL, message TEXT NOT NULL, fields TEXT NOT NULL);
+        CREATE INDEX event_call ON event(call, number) WHERE call IS NOT NULL;
+        """
+    ]
+
+    static func migrate(_ database: Database) throws(StoreFailure) {
+        var version = 0
+        try database.query("PRAGMA user_version") { row in version = Int(row.integer(0)) }
+        guard version <= migrations.count else {
+            throw StoreFailure(
+                code: 0,
+                description: "the database is of a newer ringd (version \(version), this one knows \(migrations.count))")
+        }
+        for (index, sql) in migrations.enumerated().dropFirst(version) {
+            try database.transaction { () throws(StoreFailure) in
+                try database.execute(sql)
+                try database.execute("PRAGMA user_version=\(index + 1)")
+            }
+        }
+    }
+}

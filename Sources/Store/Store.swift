@@ -1,0 +1,284 @@
+package import Base
+package import EventLoop
+internal import Glibc
+
+/// Apps, tokens, calls and events on disk. Writes are posted to the worker and keep their order; answers come back on
+/// the loop. A fault is reported and costs the write, never the call.
+package final class Store: Sendable {
+    /// What a start needs to know; read before the worker takes over.
+    package struct Snapshot: Sendable {
+        package var apps: [AppRow] = []
+        package var live: [LiveRow] = []
+    }
+
+    private let file: WorkerOwned
+    private let worker: Worker
+    private let loop: EventLoop
+    private let report: @Sendable (Event) -> Void
+
+    /// Touched by the opening thread until the first job is posted, and by the worker alone from then on.
+    private final class WorkerOwned: @unchecked Sendable {
+        let database: Database
+        init(_ database: Database) { self.database = database }
+    }
+
+    /// Opens (and, if it is broken, sets aside and begins anew) the database at `path`, whose folder must exist.
+    /// `report` is called on the loop.
+    package init(
+        path: String, worker: Worker, loop: EventLoop, report: @escaping @Sendable (Event) -> Void
+    ) throws(StoreFailure) {
+        self.worker = worker
+        self.loop = loop
+        self.report = report
+        do {
+            file = WorkerOwned(try Self.open(path))
+        } catch {
+            guard error.isCorruption else { throw error }
+            let aside = path + ".corrupt"
+            rename(path, aside)
+            unlink(path + "-wal")
+            unlink(path + "-shm")
+            file = WorkerOwned(try Self.open(path))
+            report(
+                Event(
+                    .storeFault, level: .error,
+                    "\(path) is damaged (\(error.description)): set aside as \(aside), history and apps begin anew"))
+        }
+    }
+
+    private static func open(_ path: String) throws(StoreFailure) -> Database {
+        let old = umask(0o077)
+        defer { umask(old) }
+        let database = try Database(path: path)
+        try Schema.migrate(database)
+        return database
+    }
+
+    // MARK: Start
+
+    /// Before anything is posted.
+    package func snapshot() throws(StoreFailure) -> Snapshot {
+        var snapshot = Snapshot()
+        let database = file.database
+        var tokens: [String: [TokenRow]] = [:]
+        try database.query("SELECT bytes, app, kind, environment FROM token ORDER BY kind, environment") { row in
+            guard let kind = TokenRow.Kind(rawValue: row.text(2)),
+                let environment = TokenRow.Environment(rawValue: row.text(3))
+            else { return }
+            tokens[row.text(1), default: []].append(
+                TokenRow(bytes: row.blob(0), kind: kind, environment: environment))
+        }
+        try database.query("SELECT id FROM app ORDER BY id") { row in
+            snapshot.apps.append(AppRow(id: row.text(0), tokens: tokens[row.text(0)] ?? []))
+        }
+        try database.query("SELECT * FROM live ORDER BY began") { row in
+            guard let live = LiveRow(row) else { return }
+            snapshot.live.append(live)
+        }
+        return snapshot
+    }
+
+    // MARK: Writing
+
+    package func add(_ app: AppRow) {
+        write { database throws(StoreFailure) in
+            try database.transaction { () throws(StoreFailure) in
+                try database.run(
+                    "INSERT OR IGNORE INTO app VALUES (?, ?)", [.text(app.id), .integer(WallTime.now.seconds)])
+                for token in app.tokens {
+                    try database.run(
+                        "INSERT OR IGNORE INTO token VALUES (?, ?, ?, ?)",
+                        [
+                            .blob(token.bytes), .text(app.id), .text(token.kind.rawValue),
+                            .text(token.environment.rawValue),
+                        ])
+                }
+            }
+        }
+    }
+
+    package func removeApp(_ id: String) {
+        write { database throws(StoreFailure) in
+            try database.transaction { () throws(StoreFailure) in
+                try database.run("DELETE FROM token WHERE app = ?", [.text(id)])
+                try database.run("DELETE FROM app WHERE id = ?", [.text(id)])
+            }
+        }
+    }
+
+    /// Inserts or replaces the call's row.
+    package func record(_ call: CallRow) {
+        write { database throws(StoreFailure) in
+            try database.run(
+                "INSERT OR REPLACE INTO call VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                [
+                    .text(call.uuid.description), .text(call.app), .text(call.key), .text(call.callerName),
+                    .text(call.handle), .text(call.handleKind), .integer(call.isVideo ? 1 : 0),
+                    .integer(call.began.nanoseconds), .optional(call.answered?.nanoseconds),
+                    .optional(call.connected?.nanoseconds), .optional(call.ended?.nanoseconds), .text(call.reason),
+                    .text(call.category), .integer(call.rangMilliseconds),
+                ])
+        }
+    }
+
+    package func setLive(_ live: LiveRow) {
+        write { database throws(StoreFailure) in
+            try database.run(
+                "INSERT OR REPLACE INTO live VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                [
+                    .text(live.uuid.description), .text(live.app), .text(live.key),
+                    .integer(live.isKeySynthetic ? 1 : 0), .optional(live.callerName), .optional(live.handle),
+                    .text(live.handleKind), .integer(live.isVideo ? 1 : 0), .optional(live.sound),
+                    .optional(live.serial), .integer(live.began.nanoseconds), .integer(live.deadline.nanoseconds),
+                    .integer(live.beganWall.nanoseconds), .text(live.bootID), .text(live.state),
+                    .optional(live.notification.map(Int64.init)), .text(live.server),
+                ])
+        }
+    }
+
+    package func place(_ uuid: CallUUID, notification: UInt32?, server: String) {
+        write { database throws(StoreFailure) in
+            try database.run(
+                "UPDATE live SET notification = ?, server = ? WHERE uuid = ?",
+                [.optional(notification.map(Int64.init)), .text(server), .text(uuid.description)])
+        }
+    }
+
+    package func clearLive(_ uuid: CallUUID) {
+        write { database throws(StoreFailure) in
+            try database.run("DELETE FROM live WHERE uuid = ?", [.text(uuid.description)])
+        }
+    }
+
+    /// Appends events and forgets the oldest beyond 20,000.
+    package func append(_ events: [EventRow]) {
+        write { database throws(StoreFailure) in
+            try database.transaction { () throws(StoreFailure) in
+                for event in events {
+                    try database.run(
+                        "INSERT INTO event (call, at, wall, kind, level, message, fields) VALUES (?,?,?,?,?,?,?)",
+                        [
+                            .optional(event.call?.description), .integer(event.at.nanoseconds),
+                            .integer(event.wall.nanoseconds), .text(event.kind), .integer(Int64(event.level)),
+                            .text(event.message), .text(event.fields),
+                        ])
+                }
+                try database.run("DELETE FROM event WHERE number <= (SELECT max(number) FROM event) - 20000")
+            }
+        }
+    }
+
+    /// Forgets ended calls and their events; `then` gets how many.
+    package func clearHistory(then: @escaping @Sendable (Int) -> Void) {
+        ask(then, empty: 0) { database throws(StoreFailure) in
+            try database.run("DELETE FROM event WHERE call IN (SELECT uuid FROM call WHERE ended IS NOT NULL)")
+            try database.run("DELETE FROM call WHERE ended IS NOT NULL")
+            return database.changes
+        }
+    }
+
+    // MARK: Reading
+
+    /// Newest first.
+    package func history(limit: Int, missedOnly: Bool, then: @escaping @Sendable ([CallRow]) -> Void) {
+        ask(then, empty: []) { database throws(StoreFailure) in
+            var rows: [CallRow] = []
+            let filter = missedOnly ? "WHERE category = 'missed'" : ""
+            try database.query(
+                "SELECT * FROM call \(filter) ORDER BY began DESC LIMIT ?", [.integer(Int64(limit))]
+            ) { row in
+                if let call = CallRow(row) { rows.append(call) }
+            }
+            return rows
+        }
+    }
+
+    /// The newest call whose UUID or provider key begins with `prefix` (or the newest of all, if empty), and its events.
+    package func report(_ prefix: String, then: @escaping @Sendable ((CallRow, [EventRow])?) -> Void) {
+        ask(then, empty: nil) { database throws(StoreFailure) in
+            var found: CallRow?
+            try database.query(
+                """
+                SELECT * FROM call WHERE substr(uuid, 1, length(?1)) = ?1 OR key = ?2 ORDER BY began DESC LIMIT 1
+                """, [.text(prefix.lowercased()), .text(prefix)]
+            ) { row in found = CallRow(row) }
+            guard let found else { return nil }
+            var events: [EventRow] = []
+            try database.query(
+                "SELECT call, at, wall, kind, level, message, fields FROM event WHERE call = ? ORDER BY at, number",
+                [.text(found.uuid.description)]
+            ) { row in events.append(EventRow(row)) }
+            return (found, events)
+        }
+    }
+
+    /// Runs `then` on the loop when everything posted so far is on disk.
+    package func flush(then: @escaping @Sendable () -> Void) {
+        worker.post { [loop] in loop.post(then) }
+    }
+
+    private func write(_ job: @escaping @Sendable (Database) throws(StoreFailure) -> Void) {
+        worker.post { [self] in
+            do throws(StoreFailure) {
+                try job(file.database)
+            } catch {
+                fault(error)
+            }
+        }
+    }
+
+    private func ask<R: Sendable>(
+        _ then: @escaping @Sendable (R) -> Void, empty: R,
+        _ job: @escaping @Sendable (Database) throws(StoreFailure) -> R
+    ) {
+        worker.post { [self] in
+            var answer = empty
+            do throws(StoreFailure) {
+                answer = try job(file.database)
+            } catch {
+                fault(error)
+            }
+            loop.post { [answer] in then(answer) }
+        }
+    }
+
+    private func fault(_ error: StoreFailure) {
+        loop.post { [report] in
+            report(Event(.storeFault, level: .error, "the database refused: \(error) (disk full or read-only?)"))
+        }
+    }
+}
+
+extension LiveRow {
+    init?(_ row: Database.Row) {
+        guard let uuid = CallUUID(row.text(0)) else { return nil }
+        self.init(
+            uuid: uuid, app: row.text(1), key: row.text(2), isKeySynthetic: row.integer(3) != 0,
+            callerName: row.optionalText(4), handle: row.optionalText(5), handleKind: row.text(6),
+            isVideo: row.integer(7) != 0, sound: row.optionalText(8), serial: row.optionalInteger(9),
+            began: Instant(nanoseconds: row.integer(10)), deadline: Instant(nanoseconds: row.integer(11)),
+            beganWall: WallTime(nanoseconds: row.integer(12)), bootID: row.text(13), state: row.text(14),
+            notification: row.optionalInteger(15).map { UInt32(truncatingIfNeeded: $0) }, server: row.text(16))
+    }
+}
+
+extension CallRow {
+    init?(_ row: Database.Row) {
+        guard let uuid = CallUUID(row.text(0)) else { return nil }
+        func time(_ column: Int32) -> WallTime? { row.optionalInteger(column).map { WallTime(nanoseconds: $0) } }
+        self.init(
+            uuid: uuid, app: row.text(1), key: row.text(2), callerName: row.text(3), handle: row.text(4),
+            handleKind: row.text(5), isVideo: row.integer(6) != 0, began: WallTime(nanoseconds: row.integer(7)),
+            answered: time(8), connected: time(9), ended: time(10), reason: row.text(11), category: row.text(12),
+            rangMilliseconds: row.integer(13))
+    }
+}
+
+extension EventRow {
+    init(_ row: Database.Row) {
+        self.init(
+            call: CallUUID(row.text(0)), at: Instant(nanoseconds: row.integer(1)),
+            wall: WallTime(nanoseconds: row.integer(2)), kind: row.text(3), level: Int(row.integer(4)),
+            message: row.text(5), fields: row.text(6))
+    }
+}
