@@ -74,11 +74,17 @@ extension CallCenter {
         return .rings(invite.uuid)
     }
 
-    mutating func restore(_ invite: Invite, began: Instant, deadline: Instant, at now: Instant) {
+    mutating func restore(_ invite: Invite, began: Instant, deadline: Instant, wasRinging: Bool, at now: Instant) {
         guard self[invite.uuid] == nil else { return }
         let call = Call(invite: invite, state: .ringing(.queued), began: began, deadline: deadline)
-        // Its time may have run out while nobody was here: then it is missed, and said so.
-        if deadline <= now { stillborn(call, .unanswered, at: now) } else { begin(call, at: now) }
+        if !wasRinging {
+            stillborn(call, .failed(.reset), at: now)
+        } else if deadline <= now {
+            // Its time ran out while nobody was here: it is missed, and said so.
+            stillborn(call, .unanswered, at: now)
+        } else {
+            begin(call, at: now)
+        }
     }
 
     private mutating func begin(_ call: Call, at now: Instant) {

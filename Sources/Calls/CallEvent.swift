@@ -10,8 +10,8 @@ package struct PushID: Hashable, Sendable {
 package enum CallEvent: Sendable, Hashable {
     /// A push arrived. `isBound`: its app is registered.
     case push(PushID, Signal, isBound: Bool)
-    /// A call that was ringing when the daemon last stopped; `began` and `deadline` are its first ones.
-    case restore(Invite, began: Instant, deadline: Instant)
+    /// A call that was live when the daemon last stopped; `began` and `deadline` are its first ones.
+    case restore(Invite, began: Instant, deadline: Instant, wasRinging: Bool)
     case user(CallUUID, Intent)
     /// The banner went away without a button. `isDismissal`: the user closed it, the server did not expire it.
     case bannerClosed(CallUUID, isDismissal: Bool)

@@ -27,6 +27,8 @@ package enum EndReason: Sendable, Hashable {
         case unbound
         /// The app said so.
         case reported
+        /// The daemon stopped while the call was being answered or connected.
+        case reset
     }
 
     /// CXCallEndedReason (callkit.md 2.5); nil for a local end, which CallKit expresses as an action.
@@ -76,7 +78,7 @@ package enum EndReason: Sendable, Hashable {
         switch self {
         case .unanswered, .busy, .expired: true
         case .remoteEnded: !wasConnected
-        case .failed(let why): why != .unbound && !wasConnected
+        case .failed(let why): why != .unbound && why != .reset && !wasConnected
         case .handedOver, .local, .declined, .ignored, .answeredElsewhere, .declinedElsewhere: false
         }
     }

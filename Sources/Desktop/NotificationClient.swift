@@ -31,6 +31,7 @@ package final class NotificationClient: BusListener {
     /// Signals for ids that no reply has told us yet: some servers signal before they reply (desktop.md 0.2).
     private var early: [InboundMessage] = []
     private var tokens: [UInt32: String] = [:]
+    private var leftovers: [(id: UInt32, server: String)] = []
     private var slowReply: TimerSource?
     private var isFaultReported = false
 
@@ -78,10 +79,10 @@ package final class NotificationClient: BusListener {
         converge(key)
     }
 
-    /// Closes a banner that an earlier run left behind, if that server still lives.
+    /// A banner that an earlier run left behind: closed as soon as its server is seen, if that one still lives.
     package func closeLeftover(id: UInt32, server: String) {
-        guard !server.isEmpty, server == owner else { return }
-        closeAtServer(id)
+        guard !server.isEmpty else { return }
+        if server == owner { closeAtServer(id) } else if leftovers.count < 64 { leftovers.append((id, server)) }
     }
 
     // MARK: The bus
@@ -135,6 +136,8 @@ package final class NotificationClient: BusListener {
         }
         guard !new.isEmpty else { return }
         isFaultReported = false
+        for leftover in leftovers where leftover.server == new { closeAtServer(leftover.id) }
+        leftovers = []
         identify(new)
         for key in Array(shown.keys) { converge(key) }
     }

@@ -1,0 +1,92 @@
+/// What ringd offers on the bus. `Docs/dbus.md` says it in prose.
+extension BusInterface {
+    package static let monitor = BusInterface(
+        name: "org.ringd.Monitor1",
+        methods: [
+            method("Push", "token_or_app:s payload:ay options:a{sv}", "result:a{sv}", "Send a push, as a gateway would deliver it."),
+            method("Ring", "call:a{sv}", "call:o", "Ring without any push."),
+            method("Cancel", "call:s", "", "The caller gave up: stop ringing."),
+            method("Status", "", "status:a{sv}", "What runs."),
+            method("Doctor", "", "checks:aa{sv}", "Would a call ring now, and if not, why."),
+            method("History", "filter:a{sv}", "calls:aa{sv}", "Past calls, newest first (limit, missed)."),
+            method("ClearHistory", "", "count:u", "Forget past calls."),
+            method("Report", "call:s", "report:a{sv} events:aa{sv}", "One call and everything that happened to it."),
+            method("Sounds", "", "sounds:aa{sv}", "Installed sounds."),
+            method("AddSound", "path:s", "name:s", "Install a sound file, in any format."),
+            method("PlaySound", "name:s", "", "Play a sound once."),
+            method("Configuration", "", "settings:aa{sv} faults:as", "The settings in force, and the file's faults."),
+            method("Reload", "", "faults:as", "Read the configuration again."),
+        ],
+        signals: [
+            Signal(
+                name: "Event", carries: arguments("kind:s event:a{sv}"), summary: "Something happened.")
+        ])
+
+    package static let registry = BusInterface(
+        name: "org.ringd.PushRegistry1",
+        methods: [
+            method("AddApp", "app:s", "app:a{sv}", "Register an app; its tokens come back, the same ones each time."),
+            method("RemoveApp", "app:s", "", "Forget an app: its tokens are dead from now on."),
+            method("Apps", "", "apps:aa{sv}", "Registered apps and their tokens."),
+        ])
+
+    package static let provider = BusInterface(
+        name: "org.ringd.CallProvider1",
+        methods: [
+            method("ReportNewIncomingCall", "app:s uuid:s update:a{sv}", "call:o", "CXProvider.reportNewIncomingCall."),
+            method("ReportCallEnded", "uuid:s reason:u", "", "CXProvider.reportCall(with:endedAt:reason:); CXCallEndedReason."),
+        ])
+
+    package static let controller = BusInterface(
+        name: "org.ringd.CallController1",
+        methods: [
+            method("Answer", "call:s", "", "Take the call. An id, a prefix of one, or empty for the only candidate."),
+            method("Decline", "call:s", "", "Refuse the call."),
+            method("Ignore", "call:s", "", "Stop it here and tell nobody."),
+            method("Silence", "call:s", "", "Stop the noise; the call stays answerable."),
+            method("HangUp", "call:s", "", "End a connected call."),
+        ])
+
+    package static let call = BusInterface(
+        name: "org.ringd.Call1",
+        methods: [
+            method("Answer", "", "", "Take the call."),
+            method("Decline", "", "", "Refuse the call."),
+            method("Ignore", "", "", "Stop it here and tell nobody."),
+            method("Silence", "", "", "Stop the noise."),
+            method("HangUp", "", "", "End it."),
+        ],
+        properties: [
+            Property(name: "UUID", type: "s"), Property(name: "App", type: "s"), Property(name: "State", type: "s"),
+            Property(name: "Caller", type: "s"), Property(name: "Handle", type: "s"),
+            Property(name: "Video", type: "b"), Property(name: "Key", type: "s"),
+            Property(name: "Audio", type: "b"), Property(name: "Began", type: "x"), Property(name: "Deadline", type: "x"),
+        ])
+
+    static let standard = [
+        BusInterface(
+            name: "org.freedesktop.DBus.Introspectable", methods: [method("Introspect", "", "xml:s", "This text.")]),
+        BusInterface(
+            name: "org.freedesktop.DBus.Properties",
+            methods: [
+                method("Get", "interface:s property:s", "value:v", ""),
+                method("GetAll", "interface:s", "properties:a{sv}", ""),
+                method("Set", "interface:s property:s value:v", "", ""),
+            ],
+            signals: [
+                Signal(
+                    name: "PropertiesChanged", carries: arguments("interface:s changed:a{sv} invalidated:as"),
+                    summary: "")
+            ]),
+    ]
+
+    static let objectManager = BusInterface(
+        name: "org.freedesktop.DBus.ObjectManager",
+        methods: [method("GetManagedObjects", "", "objects:a{oa{sa{sv}}}", "Every live call.")],
+        signals: [
+            Signal(name: "InterfacesAdded", carries: arguments("object:o interfaces:a{sa{sv}}"), summary: ""),
+            Signal(name: "InterfacesRemoved", carries: arguments("object:o interfaces:as"), summary: ""),
+        ])
+
+    package static let root = [monitor, registry, provider, controller]
+}

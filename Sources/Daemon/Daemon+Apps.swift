@@ -1,0 +1,128 @@
+internal import Base
+internal import Calls
+internal import Config
+internal import Desktop
+
+/// Calls and the apps they are for.
+extension Daemon {
+    func answer(_ action: ActionID, _ call: Call) {
+        guard let handoff = configuration.apps[call.invite.app]?.answer else {
+            emit(
+                Event(
+                    .appAnswer, call: call.uuid,
+                    call.invite.app == Self.manualApp
+                        ? "answered; nothing to hand it to"
+                        : "answered; nothing says what that does: set answer = in [app \(call.invite.app)] of ringd.conf"))
+            return receive(.fulfilled(action, tracks: false))
+        }
+        edges.handoffs.perform(handoff, .answer, call, activationToken: tokens[call.uuid]) {
+            [unowned self] failure, tracks in
+            if let failure {
+                emit(Event(.appFault, call: call.uuid, level: .error, "the app did not take the call: \(failure)"))
+                receive(.failed(action))
+            } else {
+                emit(Event(.appAnswer, call: call.uuid, "handed over: \(handoff.words)"))
+                receive(.fulfilled(action, tracks: tracks))
+            }
+        }
+    }
+
+    /// The app is told that the user ended its call, if there is a way.
+    func tellEnd(_ action: ActionID, _ call: Call, _ reason: EndReason) {
+        let app = configuration.apps[call.invite.app]
+        let handoff: Handoff
+        if let end = app?.end {
+            handoff = end
+        } else if case .dbus(let name, let path, let interface, _)? = app?.answer, interface == nil {
+            handoff = .dbus(busName: name, path: path, interface: nil, method: nil)
+        } else {
+            return receive(.fulfilled(action, tracks: false))
+        }
+        edges.handoffs.perform(handoff, .end, call, reason: reason.word) { [unowned self] failure, _ in
+            if let failure {
+                emit(Event(.appFault, call: call.uuid, level: .warning, "the app was not told of \(reason.word): \(failure)"))
+                receive(.failed(action))
+            } else {
+                emit(Event(.appEnd, call: call.uuid, "the app was told: \(reason.word)"))
+                receive(.fulfilled(action, tracks: false))
+            }
+        }
+    }
+
+    func open(_ call: Call) {
+        let app = configuration.apps[call.invite.app]
+        let handoff: Handoff
+        if let open = app?.open {
+            handoff = open
+        } else if case .dbus(let name, let path, _, _)? = app?.answer {
+            handoff = .dbus(busName: name, path: path, interface: nil, method: nil)
+        } else {
+            return emit(
+                Event(.appOpened, call: call.uuid, "nothing to open: set open = in [app \(call.invite.app)] of ringd.conf"))
+        }
+        edges.handoffs.perform(handoff, .open, call, activationToken: tokens[call.uuid]) { [unowned self] failure, _ in
+            if let failure {
+                emit(Event(.appFault, call: call.uuid, level: .warning, "the app did not open: \(failure)"))
+            } else {
+                emit(Event(.appOpened, call: call.uuid, "opened: \(handoff.words)"))
+            }
+        }
+    }
+
+    /// How a missed caller is called back: as configured, else a telephone or SIP address by its own URL.
+    func callBack(_ call: Call) -> Handoff? {
+        guard let handle = call.invite.caller.handle else { return nil }
+        if let configured = configuration.apps[call.invite.app]?.callBack { return configured }
+        if handle.kind == .phoneNumber { return .url(template: "tel:{handle}") }
+        let lower = handle.value.lowercased()
+        for scheme in ["sip", "sips"] where lower.hasPrefix(scheme + ":") {
+            return .url(template: "\(scheme):{handle}")
+        }
+        return nil
+    }
+
+    // MARK: Banners
+
+    func chosen(_ key: BannerKey, _ action: String, _ activationToken: String?) {
+        switch key {
+        case .call(let uuid):
+            tokens[uuid] = activationToken
+            switch action {
+            case "answer": receive(.user(uuid, .answer))
+            case "decline": receive(.user(uuid, .decline))
+            case "default": receive(.user(uuid, .open))
+            default: break  // MATE invents actions (desktop.md 0.12).
+            }
+        case .missed(let id):
+            if action == "callback", let call = edges.missed.calls[id], let handoff = callBack(call) {
+                edges.handoffs.perform(handoff, .callBack, call, activationToken: activationToken) {
+                    [unowned self] failure, _ in
+                    emit(
+                        failure.map { Event(.appFault, call: call.uuid, level: .error, "call back failed: \($0)") }
+                            ?? Event(.appOpened, call: call.uuid, "calling back: \(handoff.words)"))
+                }
+            }
+            edges.missed.forget(id)
+            edges.notifications.withdraw(key)
+        }
+    }
+
+    func closed(_ key: BannerKey, _ isDismissal: Bool) {
+        switch key {
+        case .call(let uuid): receive(.bannerClosed(uuid, isDismissal: isDismissal))
+        case .missed(let id): edges.missed.forget(id)
+        }
+    }
+}
+
+extension Handoff {
+    /// For events: what kind, without what a payload filled in.
+    var words: String {
+        switch self {
+        case .dbus(let name, _, let interface, let method):
+            "D-Bus \(name ?? "the app") \(interface.map { "\($0)." } ?? "")\(method ?? "")"
+        case .url(let template): "URL \(template)"
+        case .run(let words): "program \(words[0])"
+        }
+    }
+}

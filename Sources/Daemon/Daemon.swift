@@ -1,0 +1,199 @@
+package import Base
+internal import BusService
+internal import Calls
+package import Config
+internal import Crypto
+internal import DBus
+internal import Desktop
+package import EventLoop
+internal import Gateway
+internal import Pushes
+internal import Ringtone
+internal import Store
+
+/// The one actor: it owns every edge, feeds what happens to `CallCenter`, and performs what comes back.
+///
+/// Its executor is the event loop, so nothing here ever waits, and no two things happen at once.
+package actor Daemon {
+    /// What the program was started with.
+    package struct Options: Sendable {
+        package var environment: [String: String]
+        /// Another file than `$XDG_CONFIG_HOME/ringd/ringd.conf`.
+        package var configFile: String?
+        /// The folder of ringd's own sounds, if it is not where the XDG variables lead.
+        package var soundsFolder: String?
+        package var decoder: String
+        package var isDebug: Bool
+
+        package init(
+            environment: [String: String], configFile: String? = nil, soundsFolder: String? = nil, decoder: String,
+            isDebug: Bool = false
+        ) {
+            self.environment = environment
+            self.configFile = configFile
+            self.soundsFolder = soundsFolder
+            self.decoder = decoder
+            self.isDebug = isDebug
+        }
+    }
+
+    /// A start that cannot be: what, why and the cure, with the exit status (sysexits(3)).
+    package struct StartFailure: Error, Sendable {
+        package let message: String
+        package let status: Int32
+    }
+
+    nonisolated let loop: EventLoop
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    let options: Options
+    let paths: Paths
+    let worker: Worker
+    let journal: Journal
+    let started = Instant.now
+
+    var configuration = Configuration()
+    var faults: [ConfigFault] = []
+    var configFile: String { options.configFile ?? paths.configFile }
+
+    // The edges. Made in `start`, so that they are born in this actor's isolation.
+    var edges: Edges!
+    var registry = Registry([])
+    var center = CallCenter()
+    /// The run-to-completion queue: an edge that answers at once cannot reorder actions.
+    private var inbox: [CallEvent] = []
+    private var isDraining = false
+    var timer: TimerSource!
+    var signals: [SignalSource] = []
+
+    var lastPush: UInt64 = 0
+    var outcomes: [PushID: PushOutcome] = [:]
+    var tokens: [CallUUID: String] = [:]
+    var lastEnded: (call: Call, reason: EndReason, at: WallTime)?
+    var unsaved: [EventRow] = []
+    var isReady = false
+    var isStopping = false
+
+    package init(_ loop: EventLoop, _ options: Options) {
+        self.loop = loop
+        self.options = options
+        paths = Paths(options.environment)
+        journal = Journal(environment: options.environment)
+        worker = Worker(name: "ringd-worker")
+    }
+
+    // MARK: Events
+
+    func receive(_ event: CallEvent) {
+        inbox.append(event)
+        guard !isDraining else { return }
+        isDraining = true
+        while !inbox.isEmpty {
+            let next = inbox.removeFirst()
+            for action in center.handle(next, at: .now) { perform(action) }
+        }
+        isDraining = false
+        if let deadline = center.nextDeadline { timer.arm(at: deadline) } else { timer.disarm() }
+    }
+
+    /// The one stream: journal, bus, store.
+    func emit(_ event: Event) {
+        log(event)
+        guard let edges else { return }
+        edges.service.emitEvent(event.kind.rawValue, event.busEntries)
+        // Debug talk of no call is not worth a page on disk.
+        guard event.call != nil || event.level < .debug else { return }
+        unsaved.append(event.row)
+        if unsaved.count == 1 {
+            // One transaction for all that this turn of the loop says.
+            loop.later { [unowned self] in self.assumeIsolated { $0.save() } }
+        }
+    }
+
+    func save() {
+        guard !unsaved.isEmpty else { return }
+        edges.store.append(unsaved)
+        unsaved = []
+    }
+
+    private func log(_ event: Event) {
+        guard event.level < .debug || options.isDebug else { return }
+        let id = event.call.map { "\($0.short) " } ?? ""
+        journal.log(priority: event.level.rawValue, message: "\(id)\(event.kind.rawValue): \(event.message)", fields: event.journalFields)
+    }
+
+    // MARK: Actions
+
+    private func perform(_ action: CallAction) {
+        switch action {
+        case .completePush(let id, let outcome): outcomes[id] = outcome
+        case .ring(let wish): edges.ring(wish, configuration, soundOf(app: wish?.app))
+        case .vibrate(let call): edges.haptics.wish = configuration.vibration ? call : nil
+        case .show(let call, let isWaiting):
+            edges.notifications.show(.call(call.uuid), banner(call, isWaiting: isWaiting))
+        case .raise(let uuid): edges.notifications.raise(.call(uuid))
+        case .withdraw(let uuid): edges.notifications.withdraw(.call(uuid))
+        case .performAnswer(let action, let call): answer(action, call)
+        case .performEnd(let action, let call, let reason): tellEnd(action, call, reason)
+        case .open(let call): open(call)
+        case .audio(let uuid, let isOn):
+            publish(uuid, isAudioOn: isOn)
+        case .notice(let call, let reason):
+            edges.missed.add(
+                call, reason, appName: appName(call.invite.app), canCallBack: callBack(call) != nil)
+        case .record(let call): record(call)
+        case .note(let kind, let call, let level, let message, let fields):
+            emit(Event(kind, call: call, level: level, message, fields))
+        }
+    }
+
+    func banner(_ call: Call, isWaiting: Bool) -> Banner {
+        Wording.incoming(
+            caller: call.invite.caller.display, handle: call.invite.caller.handle?.value,
+            isVideo: call.invite.isVideo, app: appName(call.invite.app), isWaiting: isWaiting,
+            soundName: edges.needsServerSound ? "phone-incoming-call" : nil)
+    }
+
+    func soundOf(app: String?) -> String? { app.flatMap { configuration.apps[$0]?.sound } }
+
+    /// What people call the app; nothing for calls that belong to none.
+    func appName(_ id: String) -> String {
+        if id == Self.manualApp { return "" }
+        return configuration.apps[id]?.name ?? id
+    }
+
+    /// The app of `ringctl ring`.
+    static let manualApp = "org.ringd.ringctl"
+
+    private func record(_ call: Call) {
+        let row = CallRow(call, at: .now, wall: .now)
+        edges.store.record(row)
+        if call.state.isEnded {
+            edges.store.clearLive(call.uuid)
+            edges.service.unpublish(call.uuid)
+            tokens[call.uuid] = nil
+            if case .ended(let reason) = call.state { lastEnded = (call, reason, .now) }
+            if !center.calls.contains(where: { $0.invite.app == call.invite.app && $0.state == .active }) {
+                edges.handoffs.unwatch(call.invite.app)
+            }
+        } else {
+            edges.store.setLive(LiveRow(call, began: row.began))
+            publish(call.uuid, isAudioOn: call.connected != nil)
+        }
+        updateStatus()
+    }
+
+    func publish(_ uuid: CallUUID, isAudioOn: Bool) {
+        guard let call = center[uuid] else { return }
+        edges.service.publish(uuid, call.busProperties(isAudioOn: isAudioOn))
+    }
+
+    /// The line in `systemctl --user status`.
+    func updateStatus() {
+        guard isReady else { return }
+        let ringing = center.calls.filter { $0.state.isRinging }.count
+        let others = center.calls.count - ringing
+        ServiceManager.notify(
+            "STATUS=" + (center.calls.isEmpty ? "Waiting for calls" : "\(ringing) ringing, \(others) answered"))
+    }
+}

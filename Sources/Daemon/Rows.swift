@@ -1,0 +1,149 @@
+internal import Base
+internal import BusService
+internal import Calls
+internal import DBus
+internal import JSON
+internal import Store
+
+/// Between the core's values and those of the store, the bus and the journal.
+extension CallRow {
+    init(_ call: Call, at now: Instant, wall: WallTime) {
+        func time(_ instant: Instant?) -> WallTime? {
+            instant.map { WallTime(nanoseconds: wall.nanoseconds - (now - $0).nanoseconds) }
+        }
+        var reason: EndReason?
+        if case .ended(let why) = call.state { reason = why }
+        let stopped = call.answered ?? call.ended ?? now
+        self.init(
+            uuid: call.uuid, app: call.invite.app, key: call.invite.key, callerName: call.invite.caller.display,
+            handle: call.invite.caller.handle?.value ?? "", handleKind: call.invite.caller.handle?.kind.word ?? "",
+            isVideo: call.invite.isVideo, began: time(call.began) ?? wall, answered: time(call.answered),
+            connected: time(call.connected), ended: time(call.ended), reason: reason?.word ?? "",
+            category: reason?.category(wasConnected: call.connected != nil) ?? "",
+            rangMilliseconds: (stopped - call.began).nanoseconds / 1_000_000)
+    }
+}
+
+extension LiveRow {
+    init(_ call: Call, began: WallTime) {
+        self.init(
+            uuid: call.uuid, app: call.invite.app, key: call.invite.key, isKeySynthetic: call.invite.isKeySynthetic,
+            callerName: call.invite.caller.name, handle: call.invite.caller.handle?.value,
+            handleKind: call.invite.caller.handle?.kind.word ?? "", isVideo: call.invite.isVideo,
+            sound: call.invite.sound, serial: call.invite.serial, began: call.began, deadline: call.deadline,
+            beganWall: began, bootID: Boot.id, state: call.state.word)
+    }
+
+    var invite: Invite {
+        Invite(
+            uuid: uuid, app: app, key: key, isKeySynthetic: isKeySynthetic,
+            caller: Caller(name: callerName, handle: handle.map { Handle(Handle.Kind(word: handleKind), $0) }),
+            isVideo: isVideo, sound: sound, serial: serial)
+    }
+}
+
+extension Handle.Kind {
+    var word: String {
+        switch self {
+        case .generic: "generic"
+        case .phoneNumber: "phone"
+        case .emailAddress: "email"
+        }
+    }
+
+    init(word: String) {
+        switch word {
+        case "phone": self = .phoneNumber
+        case "email": self = .emailAddress
+        default: self = .generic
+        }
+    }
+}
+
+extension Call {
+    func busProperties(isAudioOn: Bool) -> [DBusValue.Entry] {
+        [
+            .init("UUID", .string(uuid.description)), .init("App", .string(invite.app)),
+            .init("State", .string(state.word)), .init("Caller", .string(invite.caller.display)),
+            .init("Handle", .string(invite.caller.handle?.value ?? "")), .init("Video", .bool(invite.isVideo)),
+            .init("Key", .string(invite.key)), .init("Audio", .bool(isAudioOn)),
+            .init("Began", .int64(began.nanoseconds)), .init("Deadline", .int64(deadline.nanoseconds)),
+        ]
+    }
+}
+
+extension CallRow {
+    var busEntries: [DBusValue.Entry] {
+        var entries: [DBusValue.Entry] = [
+            .init("id", .string(uuid.description)), .init("app", .string(app)), .init("key", .string(key)),
+            .init("caller", .string(callerName)), .init("handle", .string(handle)), .init("video", .bool(isVideo)),
+            .init("began_ns", .int64(began.nanoseconds)), .init("rang_ms", .int64(rangMilliseconds)),
+            .init("state", .string(ended == nil ? "live" : "ended")), .init("reason", .string(reason)),
+            .init("category", .string(category)),
+        ]
+        for (name, time) in [("answered_ns", answered), ("connected_ns", connected), ("ended_ns", ended)] {
+            if let time { entries.append(.init(name, .int64(time.nanoseconds))) }
+        }
+        if let connected, let ended {
+            entries.append(.init("duration_ms", .int64((ended.nanoseconds - connected.nanoseconds) / 1_000_000)))
+        }
+        return entries
+    }
+}
+
+extension Event {
+    var busEntries: [DBusValue.Entry] {
+        var entries: [DBusValue.Entry] = [
+            .init("message", .string(message)), .init("level", .int32(Int32(level.rawValue))),
+            .init("at_ns", .int64(at.nanoseconds)), .init("wall_ns", .int64(wall.nanoseconds)),
+        ]
+        if let call { entries.append(.init("call", .string(call.description))) }
+        for field in fields {
+            let value: DBusValue =
+                switch field.value {
+                case .text(let text): .string(text)
+                case .number(let number): .int64(number)
+                case .real(let number): .double(number)
+                case .flag(let flag): .bool(flag)
+                case .reals(let numbers): .array(of: "d", numbers.map(DBusValue.double))
+                }
+            entries.append(.init(field.name, value))
+        }
+        return entries
+    }
+
+    var row: EventRow {
+        let members = fields.map { field in
+            let value: JSONValue =
+                switch field.value {
+                case .text(let text): .string(text)
+                case .number(let number): .integer(number)
+                case .real(let number): .real(number)
+                case .flag(let flag): .bool(flag)
+                case .reals(let numbers): .array(numbers.map { .real(($0 * 1000).rounded() / 1000) })
+                }
+            return JSONValue.Member(field.name, value)
+        }
+        return EventRow(
+            call: call, at: at, wall: wall, kind: kind.rawValue, level: level.rawValue, message: message,
+            fields: JSONValue.object(members).encoded())
+    }
+
+    /// `RINGD_EVENT`, `RINGD_CALL`, and the fields in capitals; names of people stay out of the journal.
+    var journalFields: [(String, String)] {
+        var out = [("RINGD_EVENT", kind.rawValue)]
+        if let call { out.append(("RINGD_CALL", call.description)) }
+        for field in fields where field.name != "caller" {
+            let text: String =
+                switch field.value {
+                case .text(let text): text
+                case .number(let number): String(number)
+                case .real(let number): String(number)
+                case .flag(let flag): flag ? "1" : "0"
+                case .reals: ""
+                }
+            if !text.isEmpty { out.append(("RINGD_" + field.name.uppercased(), text)) }
+        }
+        return out
+    }
+}
