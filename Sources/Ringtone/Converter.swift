@@ -1,0 +1,106 @@
+internal import Base
+internal import Glibc
+
+/// Runs ringd-decode: no shell, nothing inherited but an error pipe, and a bound on its time.
+struct Converter {
+    let path: String
+    var limit: Duration = .seconds(45)
+
+    /// Blocks until the program ended or was ended.
+    func run(_ input: String, to output: String) throws(SoundFailure) {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw failure("no pipe (\(String(cString: strerror(errno))))") }
+        let (reader, writer) = (ends[0], ends[1])
+        defer { close(reader) }
+        _ = fcntl(reader, F_SETFD, FD_CLOEXEC)
+        _ = fcntl(writer, F_SETFD, FD_CLOEXEC)
+        // A path with a leading dash would be an option.
+        let source = input.hasPrefix("/") ? input : "./" + input
+        let spawned = spawn([path, source, output], errorsTo: writer)
+        close(writer)
+        guard case .success(let pid) = spawned else {
+            if case .failure(let code) = spawned {
+                throw failure("does not start (\(String(cString: strerror(code.number))))")
+            }
+            return
+        }
+        let deadline = Instant.now + limit
+        let said = drain(reader, until: deadline)
+        guard let status = wait(pid, until: deadline) else {
+            throw failure("took longer than \(limit.shortText) over \(input)")
+        }
+        if status != 0 {
+            // Its own line says it best: "ringd-decode: FILE: cause; cure".
+            let line = Text.clean(said, limit: 400)
+            let text = line.hasPrefix("ringd-decode: ") ? String(line.dropFirst(14)) : line
+            let parts = text.split(separator: "; ", maxSplits: 1).map(String.init)
+            let cause = parts.first.map { $0.hasPrefix(source + ": ") ? String($0.dropFirst(source.count + 2)) : $0 }
+            throw SoundFailure(
+                input, cause ?? "cannot be converted (status \(status))",
+                cure: parts.count > 1 ? parts[1] : "convert it to WAV first")
+        }
+    }
+
+    private struct Code: Error { let number: Int32 }
+
+    private func spawn(_ arguments: [String], errorsTo descriptor: Int32) -> Result<pid_t, Code> {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+        posix_spawn_file_actions_adddup2(&actions, descriptor, 2)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        // The loop's thread blocks signals; the child must be able to die of them.
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+        var argv: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
+        var environment: [UnsafeMutablePointer<CChar>?] = [strdup("LC_ALL=C.UTF-8"), nil]
+        defer {
+            for text in argv { free(text) }
+            for text in environment { free(text) }
+        }
+        var pid = pid_t()
+        let code = posix_spawn(&pid, path, &actions, &attributes, &argv, &environment)
+        return code == 0 ? .success(pid) : .failure(Code(number: code))
+    }
+
+    /// What the child says until it closes the pipe; the first 4 kB are kept.
+    private func drain(_ reader: Int32, until deadline: Instant) -> String {
+        var kept: [UInt8] = []
+        var block: [UInt8] = Array(repeating: 0, count: 4096)
+        while true {
+            let left = (deadline - .now).nanoseconds / 1_000_000
+            var entry = pollfd(fd: reader, events: Int16(POLLIN), revents: 0)
+            guard left > 0, poll(&entry, 1, Int32(min(left, 60_000))) > 0 else { break }
+            let count = read(reader, &block, block.count)
+            if count <= 0 { break }
+            kept += block[..<min(count, 4096 - kept.count)]
+        }
+        return String(decoding: kept, as: UTF8.self)
+    }
+
+    /// The exit status (128 + signal if it was killed), nil if it had to be ended here.
+    private func wait(_ pid: pid_t, until deadline: Instant) -> Int32? {
+        var status: Int32 = 0
+        // The pipe is closed by its end, so it is almost gone: this rarely sleeps at all.
+        while waitpid(pid, &status, WNOHANG) == 0 {
+            if .now >= deadline {
+                kill(pid, SIGKILL)
+                waitpid(pid, &status, 0)
+                return nil
+            }
+            usleep(1000)
+        }
+        let signal = status & 0x7f
+        return signal == 0 ? (status >> 8) & 0xff : 128 + signal
+    }
+
+    private func failure(_ cause: String) -> SoundFailure {
+        SoundFailure(path, cause, cure: "is ringd installed completely?")
+    }
+}
