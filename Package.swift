@@ -65,7 +65,7 @@ let package = Package(
             "Daemon",
             [
                 "Base", "EventLoop", "DBus", "JSON", "Crypto", "Config", "Calls", "Pushes", "Gateway", "Desktop", "Ringtone",
-                "Store", "BusService", "CSystemd",
+                "Store", "BusService",
             ]),
 
         // The programs.

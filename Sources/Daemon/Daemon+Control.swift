@@ -1,0 +1,337 @@
+internal import Base
+internal import BusService
+internal import Calls
+internal import Config
+internal import DBus
+internal import Gateway
+internal import Glibc
+internal import Pushes
+internal import Ringtone
+internal import Store
+
+/// What is asked of us over the bus.
+extension Daemon {
+    func handle(_ call: BusCall) {
+        do {
+            if let reply = try respond(call) { edges.service.answer(call, .success(reply)) }
+        } catch {
+            edges.service.answer(call, .failure(error))
+        }
+    }
+
+    /// nil: the answer comes later.
+    private func respond(_ call: BusCall) throws(DBusFailure) -> [DBusValue]? {
+        let first = call.arguments.first?.text ?? ""
+        switch call.member {
+        case "Answer": return try act(.answer, on: call.call, first)
+        case "Decline": return try act(.decline, on: call.call, first)
+        case "Ignore": return try act(.ignore, on: call.call, first)
+        case "Silence": return try act(.silence, on: call.call, first)
+        case "HangUp": return try act(.hangUp, on: call.call, first)
+        case "Push": return try push(call)
+        case "Ring": return try ring(call.arguments.first ?? .dict([]))
+        case "ReportNewIncomingCall": return try report(call)
+        case "Cancel":
+            receive(.reportedEnded(try find(first, for: "cancel", among: \.isRinging), .remoteEnded))
+            return []
+        case "ReportCallEnded": return try reportEnded(call)
+        case "AddApp":
+            guard let row = addApp(first) else {
+                throw refusal("InvalidAppID", "\"\(Text.clean(first))\" is no app id: it is to look like com.example.talk")
+            }
+            return [.dict(entries(row))]
+        case "RemoveApp":
+            guard removeApp(first) else { throw unknownApp(first) }
+            return []
+        case "Apps":
+            return [.array(of: "a{sv}", registry.apps.values.sorted { $0.id < $1.id }.map { .dict(entries($0)) })]
+        case "Status": return [.dict(status())]
+        case "Doctor":
+            examine { [unowned self] checks in
+                edges.service.answer(call, .success([.array(of: "a{sv}", checks.map(DBusValue.dict))]))
+            }
+            return nil
+        case "History": return history(call)
+        case "ClearHistory":
+            edges.store.clearHistory { [unowned self] count in
+                self.assumeIsolated { $0.edges.service.answer(call, .success([.uint32(UInt32(clamping: count))])) }
+            }
+            return nil
+        case "Report": return reportOf(call, first)
+        case "Sounds": return [.array(of: "a{sv}", sounds())]
+        case "AddSound": return addSound(call, path: first)
+        case "PlaySound": return try playSound(call, name: first)
+        case "Configuration":
+            return [
+                .array(of: "a{sv}", Setting.all.map { .dict(entries($0)) }), .strings(faults.map(\.description)),
+            ]
+        case "Reload": return [.strings(reload().map(\.description))]
+        default: throw refusal("UnknownMethod", "\(call.member) is not known")
+        }
+    }
+
+    private func refusal(_ name: String, _ message: String) -> DBusFailure {
+        DBusFailure("org.ringd.Error.\(name)", message)
+    }
+
+    private func unknownApp(_ id: String) -> DBusFailure {
+        let hint = Text.nearest(to: id, in: registry.apps.keys).map { "; did you mean \($0)?" } ?? ""
+        return refusal("UnknownApp", "no app \"\(Text.clean(id))\" is registered\(hint) (ringctl apps add APP-ID)")
+    }
+
+    // MARK: Calls
+
+    private func act(
+        _ intent: CallEvent.Intent, on object: CallUUID?, _ text: String
+    ) throws(DBusFailure) -> [DBusValue] {
+        let uuid: CallUUID
+        if let object {
+            uuid = object
+        } else {
+            switch intent {
+            case .answer, .decline, .ignore, .silence, .open:
+                uuid = try find(text, for: intent.rawValue, among: { $0.isRinging || intent == .decline && !$0.isEnded })
+            case .hangUp: uuid = try find(text, for: "hang up", among: { !$0.isEnded })
+            }
+        }
+        receive(.user(uuid, intent))
+        return []
+    }
+
+    /// The call that is meant: by UUID, the beginning of one, or the provider's id; the only candidate, if nothing is said.
+    private func find(
+        _ text: String, for verb: String, among isCandidate: (CallState) -> Bool
+    ) throws(DBusFailure) -> CallUUID {
+        let candidates = center.calls.filter { isCandidate($0.state) }
+        if text.isEmpty {
+            if candidates.count == 1 { return candidates[0].uuid }
+            // Of several the one that is heard is meant.
+            let presented = candidates.filter { $0.state != .ringing(.queued) }
+            if presented.count == 1 { return presented[0].uuid }
+            guard candidates.isEmpty else {
+                throw refusal(
+                    "Ambiguous", "several calls could be meant: \(list(candidates)); name one, e.g. ringctl \(verb) \(candidates[0].uuid.short)")
+            }
+            throw refusal("UnknownCall", "no call is \(verb == "hang up" ? "live" : "ringing")\(lastWords())")
+        }
+        let folded = text.lowercased()
+        let found = center.calls.filter {
+            $0.uuid.description.hasPrefix(folded) || $0.uuid == CallUUID(text) || $0.invite.key.lowercased() == folded
+        }
+        guard found.count < 2 else { throw refusal("Ambiguous", "\"\(Text.clean(text))\" fits \(list(found))") }
+        guard let call = found.first else {
+            throw refusal("UnknownCall", "no live call is called \"\(Text.clean(text))\"\(lastWords())")
+        }
+        guard isCandidate(call.state) else {
+            throw refusal("InvalidState", "cannot \(verb): the call of \(call.invite.caller.display) is \(call.state.word)")
+        }
+        return call.uuid
+    }
+
+    private func list(_ calls: [Call]) -> String {
+        calls.map { "\($0.uuid.short) (\($0.invite.caller.display))" }.joined(separator: ", ")
+    }
+
+    private func lastWords() -> String {
+        guard let lastEnded else { return "" }
+        return " (the last one, \(lastEnded.call.invite.caller.display): \(lastEnded.reason.word) at "
+            + "\(lastEnded.at.formatted("%H:%M")); see ringctl history)"
+    }
+
+    private func push(_ call: BusCall) throws(DBusFailure) -> [DBusValue] {
+        let target = call.arguments[0].text ?? ""
+        let payload = call.arguments[1].blob ?? []
+        let wanted = call.arguments[2]["environment"]?.text ?? ""
+        var token = Hex.bytes(target).flatMap { $0.isEmpty ? nil : $0 }
+        if token == nil {
+            guard let app = registry.apps[target] else { throw unknownApp(target) }
+            token = app.tokens.first {
+                $0.kind == .voip && (wanted.isEmpty || $0.environment.rawValue == wanted)
+            }?.bytes
+        }
+        guard let token else { throw refusal("BadDeviceToken", "environment is sandbox or production, not \"\(Text.clean(wanted))\"") }
+        let result = take(
+            InboundPush(
+                transport: .bus, environment: PushEnvironment(rawValue: wanted) ?? .unknown, token: token,
+                payload: payload, peer: call.sender))
+        if case .refused(let refused) = result.verdict { throw refusal(refused.reason.rawValue, refused.explanation) }
+        var reply: [DBusValue.Entry] = [
+            .init("push", .uint64(lastPush)), .init("outcome", .string(result.outcome?.word ?? "accepted")),
+        ]
+        if let uuid = result.outcome?.call { reply.append(.init("call", .string(uuid.description))) }
+        return [.dict(reply)]
+    }
+
+    /// `ringctl ring`: like a push with these words, for no app or a registered one.
+    private func ring(_ details: DBusValue) throws(DBusFailure) -> [DBusValue] {
+        let app = details["app"]?.text.flatMap { $0.isEmpty ? nil : $0 } ?? Self.manualApp
+        guard app == Self.manualApp || registry.apps[app] != nil else { throw unknownApp(app) }
+        var signal = CallSignal()
+        signal.key = details["key"]?.text.flatMap { $0.isEmpty ? nil : $0 } ?? CallUUID.random().description
+        return try present(signal, details, app: app)
+    }
+
+    private func report(_ call: BusCall) throws(DBusFailure) -> [DBusValue] {
+        let app = call.arguments[0].text ?? ""
+        guard registry.apps[app] != nil else { throw unknownApp(app) }
+        guard let uuid = CallUUID(call.arguments[1].text ?? "") else {
+            throw refusal("InvalidArgument", "a call's UUID has 32 hex digits")
+        }
+        guard center[uuid] == nil else {
+            throw refusal("IncomingCall.CallUUIDAlreadyExists", "the call \(uuid) is there already")
+        }
+        var signal = CallSignal()
+        signal.key = uuid.description
+        return try present(signal, call.arguments[2], app: app)
+    }
+
+    private func present(
+        _ base: CallSignal, _ details: DBusValue, app: String
+    ) throws(DBusFailure) -> [DBusValue] {
+        var signal = base
+        func words(_ key: String) -> String? {
+            let text = Text.clean(details[key]?.text ?? "")
+            return text.isEmpty ? nil : text
+        }
+        signal.callerName = words("caller")
+        signal.handle = words("handle")
+        if let handle = signal.handle, handle.hasPrefix("+") || handle.allSatisfy(\.isNumber) {
+            signal.handleKind = .phoneNumber
+        }
+        signal.isVideo = details["video"]?.flag ?? false
+        signal.sound = details["sound"]?.text.flatMap { $0.isEmpty ? nil : $0 }
+        if let seconds = details["time"]?.real, seconds > 0, seconds < 1e6 { signal.ringTime = .seconds(seconds) }
+        lastPush += 1
+        let outcome = deliver(signal, app: app, payload: [], id: PushID(lastPush))
+        switch outcome {
+        case .rings(let uuid)?, .queued(let uuid)?, .updated(let uuid)?:
+            return [.objectPath(BusService.path(of: uuid))]
+        case .busy?: throw refusal("Busy", "\(center.calls.count) calls are live, as many as may be")
+        case .alreadyOver?, .tombstone?, .ended?: throw refusal("CallIsOver", "a call with this id is over")
+        case .tooLate?: throw refusal("TooLate", "less than \(center.policy.shortestRing.shortText) would be left to ring")
+        case .unknownApp?, .unusable?, nil: throw refusal("Failed", "the call was not taken")
+        }
+    }
+
+    private func reportEnded(_ call: BusCall) throws(DBusFailure) -> [DBusValue] {
+        let uuid = try find(call.arguments[0].text ?? "", for: "end", among: { !$0.isEnded })
+        let reasons: [Int64: EndReason] = [
+            1: .failed(.reported), 2: .remoteEnded, 3: .unanswered, 4: .answeredElsewhere, 5: .declinedElsewhere,
+        ]
+        guard let reason = reasons[call.arguments[1].integer ?? 0] else {
+            throw refusal("InvalidArgument", "CXCallEndedReason is 1 failed, 2 remoteEnded, 3 unanswered, 4 answeredElsewhere or 5 declinedElsewhere")
+        }
+        receive(.reportedEnded(uuid, reason))
+        return []
+    }
+
+    // MARK: Past calls
+
+    private func history(_ call: BusCall) -> [DBusValue]? {
+        let limit = max(1, min(10_000, call.arguments[0]["limit"]?.integer ?? 20))
+        let missedOnly = call.arguments[0]["missed"]?.flag ?? false
+        edges.store.history(limit: Int(limit), missedOnly: missedOnly) { [unowned self] rows in
+            self.assumeIsolated {
+                $0.edges.service.answer(call, .success([.array(of: "a{sv}", rows.map { .dict($0.busEntries) })]))
+            }
+        }
+        return nil
+    }
+
+    private func reportOf(_ call: BusCall, _ prefix: String) -> [DBusValue]? {
+        save()
+        edges.store.report(prefix) { [unowned self] found in
+            self.assumeIsolated { me in
+                guard let (row, events) = found else {
+                    let which = prefix.isEmpty ? "there has been no call yet" : "no call is called \"\(Text.clean(prefix))\""
+                    return me.edges.service.answer(call, .failure(me.refusal("UnknownCall", "\(which) (ringctl history)")))
+                }
+                let list = events.map { event in
+                    DBusValue.dict(
+                        ("kind", .string(event.kind)), ("message", .string(event.message)),
+                        ("at_ns", .int64(event.at.nanoseconds)), ("wall_ns", .int64(event.wall.nanoseconds)),
+                        ("level", .int32(Int32(event.level))), ("fields", .string(event.fields)))
+                }
+                me.edges.service.answer(call, .success([.dict(row.busEntries), .array(of: "a{sv}", list)]))
+            }
+        }
+        return nil
+    }
+
+    // MARK: Sounds
+
+    private func sounds() -> [DBusValue] {
+        let current = edges.catalog.resolve(SoundRequest(user: configuration.sound.ringtone))
+        return edges.catalog.list().map { sound in
+            .dict(
+                ("name", .string(sound.name)), ("path", .string(sound.path)), ("origin", .string(sound.origin.rawValue)),
+                ("current", .bool(sound.path == current.path)))
+        }
+    }
+
+    private func addSound(_ call: BusCall, path: String) -> [DBusValue]? {
+        let catalog = edges.catalog
+        let decoder = options.decoder
+        worker.post { [unowned self, loop] in
+            let result: Result<[DBusValue], DBusFailure>
+            do throws(SoundFailure) {
+                result = .success([.string(try catalog.install(file: path, converter: decoder).name)])
+            } catch {
+                result = .failure(DBusFailure("org.ringd.Error.Sound", error.description))
+            }
+            loop.post { self.assumeIsolated { $0.edges.service.answer(call, result) } }
+        }
+        return nil
+    }
+
+    private func playSound(_ call: BusCall, name: String) throws(DBusFailure) -> [DBusValue]? {
+        guard let player = edges.player else { throw refusal("Sound", "there is no sound (ringctl doctor)") }
+        let request = name.isEmpty ? SoundRequest(user: configuration.sound.ringtone) : SoundRequest(pushed: name)
+        let sound = edges.catalog.resolve(request)
+        if let missing = sound.missing.first { throw refusal("Sound", missing) }
+        player.stopPlaying()
+        player.play(sound, volume: Double(configuration.sound.volume) / 100) { [unowned self] result in
+            edges.service.answer(
+                call, result.map { [] }.mapError { DBusFailure("org.ringd.Error.Sound", $0.description) })
+        }
+        return nil
+    }
+
+    // MARK: Values
+
+    private func entries(_ row: AppRow) -> [DBusValue.Entry] {
+        let app = configuration.apps[row.id]
+        var out: [DBusValue.Entry] = [
+            .init("app", .string(row.id)), .init("name", .string(app?.name ?? "")),
+            .init("answer", .string(app?.answer?.words ?? "")),
+        ]
+        if let credentials = edges.credentials {
+            out.append(.init("certificate", .string(credentials.directory + "/voip-\(row.id).pem")))
+            out.append(.init("authority", .string(credentials.authorityPath)))
+        }
+        for token in row.tokens {
+            out.append(.init("\(token.kind.rawValue)-\(token.environment.rawValue)", .string(Hex.text(token.bytes))))
+        }
+        return out
+    }
+
+    private func entries(_ setting: Setting) -> [DBusValue.Entry] {
+        [
+            .init("key", .string(setting.name)), .init("value", .string(setting.text(configuration))),
+            .init("default", .string(setting.text(Configuration()))), .init("expects", .string(setting.expects)),
+            .init("help", .string(setting.help)),
+        ]
+    }
+
+    private func status() -> [DBusValue.Entry] {
+        [
+            .init("version", .string(Version.text)), .init("pid", .int64(Int64(getpid()))),
+            .init("uptime_s", .int64((Instant.now - started).components.seconds)),
+            .init("apns", .strings(edges.gateway?.addresses.map { "\($0)" } ?? [])),
+            .init("notifications", .string(edges.notifications.owner.isEmpty ? "" : edges.notifications.profile.title)),
+            .init("sound", .string(edges.player?.status.server ?? "")),
+            .init("apps", .int64(Int64(registry.apps.count))), .init("calls", .int64(Int64(center.calls.count))),
+            .init("config", .string(configFile)), .init("faults", .int64(Int64(faults.count))),
+        ]
+    }
+}

@@ -1,0 +1,134 @@
+internal import Base
+internal import Config
+internal import DBus
+internal import Glibc
+internal import Ringtone
+
+/// Would a call ring now, and be heard and seen? Each check says what is, and if it is wrong, how to mend it.
+extension Daemon {
+    private enum Verdict: String {
+        case good
+        case warning
+        case bad
+        /// Not there, and nothing is wrong with that.
+        case absent
+    }
+
+    private static func check(
+        _ name: String, _ verdict: Verdict, _ text: String, cure: String = ""
+    ) -> [DBusValue.Entry] {
+        [
+            .init("name", .string(name)), .init("verdict", .string(verdict.rawValue)), .init("text", .string(text)),
+            .init("cure", .string(cure)),
+        ]
+    }
+
+    /// `then` gets the checks in order; the sound server is asked anew first.
+    func examine(then: @escaping ([[DBusValue.Entry]]) -> Void) {
+        guard let player = edges.player else { return then(checks(SoundStatus())) }
+        player.refreshStatus { [unowned self] sound in then(checks(sound)) }
+    }
+
+    private func checks(_ sound: SoundStatus) -> [[DBusValue.Entry]] {
+        let up = (Instant.now - started).components.seconds
+        return [
+            Self.check("daemon", .good, "ringd \(Version.text), up \(up / 3600) h \(up % 3600 / 60) min, pid \(getpid())"),
+            notificationCheck(), soundCheck(sound), ringtoneCheck(), gatewayCheck(), appsCheck(), configCheck(),
+            vibrationCheck(),
+        ]
+    }
+
+    private func notificationCheck() -> [DBusValue.Entry] {
+        let client = edges.notifications
+        guard edges.bus?.connection != nil else {
+            return Self.check("notifications", .bad, "no session bus", cure: "start a desktop session, or dbus-run-session")
+        }
+        guard !client.owner.isEmpty else {
+            return Self.check(
+                "notifications", .bad, "no notification server runs",
+                cure: "install and start one, e.g. dunst or mako; ringctl answer works meanwhile")
+        }
+        let profile = client.profile
+        var text = profile.title
+        text += profile.drawsNoButtons ? ": actions by menu, no buttons" : ": shows buttons"
+        text += profile.realert == .replace ? ", alerts anew on replacement" : ", closed and shown anew to alert"
+        guard profile.capabilities.isEmpty || profile.capabilities.contains("actions") else {
+            return Self.check(
+                "notifications", .warning, text + "; it offers no actions now",
+                cure: "do not disturb may be on; ringctl answer works")
+        }
+        return Self.check("notifications", .good, text)
+    }
+
+    private func soundCheck(_ sound: SoundStatus) -> [DBusValue.Entry] {
+        guard configuration.sound.isOn else {
+            return Self.check("sound", .warning, "switched off", cure: "ringctl config set sound.enabled yes")
+        }
+        guard sound.isConnected, let server = sound.server else {
+            return Self.check(
+                "sound", .bad, "no sound server\(sound.failure.map { " (\($0))" } ?? "")",
+                cure: "systemctl --user start pipewire-pulse, or pulseaudio --start")
+        }
+        guard let sink = sound.sinkName else {
+            return Self.check("sound", .bad, "\(server) has no output device", cure: "pactl list short sinks")
+        }
+        let device = configuration.sound.device ?? sound.sinkDescription ?? sink
+        if sound.isMuted == true {
+            return Self.check("sound", .bad, "\(server), \"\(device)\" is muted", cure: "pactl set-sink-mute \(sink) 0")
+        }
+        let percent = sound.volume.map { Int(($0 * 100).rounded()) } ?? 100
+        if percent == 0 || configuration.sound.volume == 0 {
+            return Self.check(
+                "sound", .bad, "\(server), \"\(device)\" is at \(percent) %, ringd at \(configuration.sound.volume) %",
+                cure: percent == 0 ? "pactl set-sink-volume \(sink) 60%" : "ringctl config set sound.volume 100")
+        }
+        return Self.check("sound", .good, "\(server), \"\(device)\" at \(percent) %")
+    }
+
+    private func ringtoneCheck() -> [DBusValue.Entry] {
+        let sound = edges.catalog.resolve(SoundRequest(user: configuration.sound.ringtone))
+        if let missing = sound.missing.first {
+            return Self.check("ringtone", .warning, "\(missing); playing \(sound.name)", cure: "ringctl sounds")
+        }
+        return Self.check("ringtone", .good, "\(sound.name)\(sound.path.map { " (\($0))" } ?? "")")
+    }
+
+    private func gatewayCheck() -> [DBusValue.Entry] {
+        if configuration.apns.binary.isEmpty { return Self.check("APNs", .absent, "no gateway is configured") }
+        if let fault = edges.gatewayFault { return Self.check("APNs", .bad, fault, cure: "see the journal") }
+        let doors = edges.gateway?.addresses ?? []
+        guard !doors.isEmpty else {
+            return Self.check(
+                "APNs", .bad, "listening nowhere: the port is taken",
+                cure: "ss -ltnp, or ringctl config set apns.binary 127.0.0.1:PORT")
+        }
+        return Self.check(
+            "APNs", .good,
+            "\(doors.map { "\($0)" }.joined(separator: " ")) (binary), trust \(edges.credentials?.authorityPath ?? "")")
+    }
+
+    private func appsCheck() -> [DBusValue.Entry] {
+        if registry.apps.isEmpty {
+            return Self.check("apps", .absent, "none registered: pushes have no token to go to", cure: "ringctl apps add com.example.talk")
+        }
+        let mute = registry.apps.keys.filter { configuration.apps[$0]?.answer == nil }.sorted()
+        if let first = mute.first {
+            return Self.check(
+                "apps", .warning, "\(registry.apps.count) registered; Answer does nothing for \(mute.count == 1 ? first : "\(mute.count) of them")",
+                cure: "set answer = in [app \(first)] of \(configFile)")
+        }
+        return Self.check("apps", .good, "\(registry.apps.count) registered")
+    }
+
+    private func configCheck() -> [DBusValue.Entry] {
+        guard let first = faults.first else { return Self.check("configuration", .good, configFile) }
+        return Self.check(
+            "configuration", .warning, "\(faults.count) wrong lines in \(configFile); \(first)", cure: "ringctl config check")
+    }
+
+    private func vibrationCheck() -> [DBusValue.Entry] {
+        configuration.vibration
+            ? Self.check("vibration", .absent, "through feedbackd where it runs (fine without on a desktop)")
+            : Self.check("vibration", .absent, "switched off")
+    }
+}
