@@ -36,6 +36,7 @@ let package = Package(
         .systemLibrary(name: "CPulse"),
         .systemLibrary(name: "CSndFile"),
         .systemLibrary(name: "COpenSSL"),
+        .systemLibrary(name: "CSocket"),
         .systemLibrary(name: "CSQLite"),
         .systemLibrary(name: "CJansson"),
         .systemLibrary(name: "CLibAV"),
@@ -54,7 +55,7 @@ let package = Package(
         room("Report", ["Base", "JSON"], settings: memorySafe),
 
         // The edges: none imports another.
-        room("Gateway", ["Base", "EventLoop", "Crypto", "COpenSSL"]),
+        room("Gateway", ["Base", "EventLoop", "Crypto", "CSocket"]),
         room("Desktop", ["Base", "EventLoop", "DBus"]),
         room("Ringtone", ["Base", "EventLoop", "CPulse", "CSndFile"]),
         room("Store", ["Base", "EventLoop", "CSQLite"]),
@@ -75,5 +76,8 @@ let package = Package(
         .executableTarget(
             name: "ringd-decode", dependencies: ["CLibAV", "CSndFile"], swiftSettings: strict),
 
+        // The tests.
+        .testTarget(
+            name: "GatewayTests", dependencies: ["Base", "EventLoop", "Crypto", "Gateway"], swiftSettings: strict),
     ]
 )

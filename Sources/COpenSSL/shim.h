@@ -4,6 +4,47 @@
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
+#include <openssl/rand.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
+
+// Macros over SSL_CTX_ctrl() and SSL_ctrl().
+static inline int copenssl_ctx_protocols(SSL_CTX *ctx, int lowest, int highest) {
+    return SSL_CTX_set_min_proto_version(ctx, lowest) && SSL_CTX_set_max_proto_version(ctx, highest);
+}
+static inline void copenssl_ctx_session_cache_off(SSL_CTX *ctx) {
+    SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+}
+static inline void copenssl_ctx_release_buffers(SSL_CTX *ctx) { SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS); }
+static inline void copenssl_ctx_max_cert_list(SSL_CTX *ctx, long bytes) { SSL_CTX_set_max_cert_list(ctx, bytes); }
+static inline int copenssl_ctx_add_chain(SSL_CTX *ctx, X509 *cert) { return (int)SSL_CTX_add1_chain_cert(ctx, cert); }
+static inline int copenssl_set_server_name(SSL *ssl, const char *name) {
+    return (int)SSL_set_tlsext_host_name(ssl, name);
+}
+
+// SSL_OP_* are 64-bit cast macros. No tickets, no renegotiation, no compression.
+static inline void copenssl_ctx_harden(SSL_CTX *ctx) {
+    SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+}
+
+// Without a callback a server does not acknowledge the name (SNI), and OpenSSL may not keep it.
+static inline int copenssl_accept_name(SSL *ssl, int *alert, void *context) { return SSL_TLSEXT_ERR_OK; }
+static inline void copenssl_ctx_accept_any_name(SSL_CTX *ctx) {
+    SSL_CTX_set_tlsext_servername_callback(ctx, copenssl_accept_name);
+}
+
+// EVP_EC_gen() is a macro over a variadic function.
+static inline EVP_PKEY *copenssl_p256(void) { return EVP_EC_gen("P-256"); }
+
+// X509V3_set_ctx_nodb() is a macro; the value is in the syntax of x509v3_config(5).
+static inline int copenssl_add_extension(X509 *cert, X509 *issuer, int nid, const char *value) {
+    X509V3_CTX context;
+    X509V3_set_ctx_nodb(&context);
+    X509V3_set_ctx(&context, issuer, cert, NULL, NULL, 0);
+    X509_EXTENSION *extension = X509V3_EXT_nconf_nid(NULL, &context, nid, value);
+    if (!extension) return 0;
+    int added = X509_add_ext(cert, extension, -1);
+    X509_EXTENSION_free(extension);
+    return added;
+}

@@ -1,0 +1,70 @@
+internal import Glibc
+
+/// Small files that only their owner may read, and the directory for them.
+enum PrivateFile {
+    /// More than any certificate chain with its key.
+    static let sizeLimit = 1 << 20
+
+    static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    /// The whole file; refuses one over 1 MiB.
+    static func read(_ path: String) throws(CryptoFailure) -> [UInt8] {
+        let fd = open(path, O_RDONLY | O_CLOEXEC)
+        guard fd >= 0 else { throw failure("cannot read \(path)") }
+        defer { close(fd) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 16_384)
+        while true {
+            let count = Glibc.read(fd, &chunk, chunk.count)
+            if count < 0 && errno == EINTR { continue }
+            guard count >= 0 else { throw failure("cannot read \(path)") }
+            if count == 0 { return bytes }
+            bytes += chunk[..<count]
+            guard bytes.count <= sizeLimit else { throw CryptoFailure(.file, "\(path) is over 1 MiB") }
+        }
+    }
+
+    /// Puts `bytes` there in one step (a new file of mode 0600, fsync(2), rename(2)): a reader sees the old file or
+    /// the new one, never half of it, and neither does a crash.
+    static func write(_ bytes: [UInt8], to path: String) throws(CryptoFailure) {
+        let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        // Not derived from the name, which may be as long as a file system allows.
+        let draft = directory + "/.new-" + String(UInt64.random(in: .min ... .max), radix: 36)
+        let fd = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard fd >= 0 else { throw failure("cannot write in \(directory)") }
+        var done = 0
+        var isGood = fchmod(fd, 0o600) == 0
+        while isGood && done < bytes.count {
+            let count = bytes.withUnsafeBytes { Glibc.write(fd, $0.baseAddress! + done, bytes.count - done) }
+            if count < 0 && errno == EINTR { continue }
+            isGood = count > 0
+            done += max(0, count)
+        }
+        isGood = isGood && fsync(fd) == 0
+        let code = errno
+        close(fd)
+        if isGood && rename(draft, path) == 0 { return }
+        let reason = isGood ? errno : code
+        unlink(draft)
+        throw failure("cannot write \(path)", reason)
+    }
+
+    /// Makes `path` and what is missing above it, mode 0700, and takes others' rights off one that exists.
+    static func makeDirectory(_ path: String) throws(CryptoFailure) {
+        var end = path.startIndex
+        while end < path.endIndex {
+            end = path[end...].dropFirst().firstIndex(of: "/") ?? path.endIndex
+            if mkdir(String(path[..<end]), 0o700) != 0 && errno != EEXIST && errno != EISDIR && errno != EROFS {
+                throw failure("cannot make the directory \(path[..<end])")
+            }
+        }
+        guard chmod(path, 0o700) == 0 else { throw failure("cannot make \(path) private") }
+    }
+
+    /// Takes others' rights off a file that exists.
+    static func restrict(_ path: String) { chmod(path, 0o600) }
+
+    private static func failure(_ doing: String, _ code: Int32 = errno) -> CryptoFailure {
+        CryptoFailure(.file, "\(doing): \(String(cString: strerror(code)))")
+    }
+}

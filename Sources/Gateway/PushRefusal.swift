@@ -1,0 +1,94 @@
+/// APNs' 32 reasons for refusing a push to a device (apns.md 1.7). The raw text is what the HTTP/2 API sends.
+package enum PushReason: String, Sendable, CaseIterable {
+    case badCollapseID = "BadCollapseId"
+    case badDeviceToken = "BadDeviceToken"
+    case badExpirationDate = "BadExpirationDate"
+    case badMessageID = "BadMessageId"
+    case badPriority = "BadPriority"
+    case badTopic = "BadTopic"
+    case deviceTokenNotForTopic = "DeviceTokenNotForTopic"
+    case duplicateHeaders = "DuplicateHeaders"
+    case idleTimeout = "IdleTimeout"
+    case invalidPushType = "InvalidPushType"
+    case missingDeviceToken = "MissingDeviceToken"
+    case missingTopic = "MissingTopic"
+    case payloadEmpty = "PayloadEmpty"
+    case topicDisallowed = "TopicDisallowed"
+    case badCertificate = "BadCertificate"
+    case badCertificateEnvironment = "BadCertificateEnvironment"
+    case expiredProviderToken = "ExpiredProviderToken"
+    case forbidden = "Forbidden"
+    case invalidProviderToken = "InvalidProviderToken"
+    case missingProviderToken = "MissingProviderToken"
+    case unrelatedKeyIDInToken = "UnrelatedKeyIdInToken"
+    case badEnvironmentKeyIDInToken = "BadEnvironmentKeyIdInToken"
+    case badPath = "BadPath"
+    case methodNotAllowed = "MethodNotAllowed"
+    case expiredToken = "ExpiredToken"
+    case unregistered = "Unregistered"
+    case payloadTooLarge = "PayloadTooLarge"
+    case tooManyProviderTokenUpdates = "TooManyProviderTokenUpdates"
+    case tooManyRequests = "TooManyRequests"
+    case internalServerError = "InternalServerError"
+    case serviceUnavailable = "ServiceUnavailable"
+    case shutdown = "Shutdown"
+
+    /// The status of the HTTP/2 API.
+    package var httpStatus: Int {
+        switch self {
+        case .badCollapseID, .badDeviceToken, .badExpirationDate, .badMessageID, .badPriority, .badTopic,
+            .deviceTokenNotForTopic, .duplicateHeaders, .idleTimeout, .invalidPushType, .missingDeviceToken,
+            .missingTopic, .payloadEmpty, .topicDisallowed:
+            400
+        case .badCertificate, .badCertificateEnvironment, .expiredProviderToken, .forbidden, .invalidProviderToken,
+            .missingProviderToken, .unrelatedKeyIDInToken, .badEnvironmentKeyIDInToken:
+            403
+        case .badPath: 404
+        case .methodNotAllowed: 405
+        case .expiredToken, .unregistered: 410
+        case .payloadTooLarge: 413
+        case .tooManyProviderTokenUpdates, .tooManyRequests: 429
+        case .internalServerError: 500
+        case .serviceUnavailable, .shutdown: 503
+        }
+    }
+
+    /// The nearest status of the legacy protocol (apns.md 2.2), which is far coarser: a token of another app, another
+    /// environment or a removed app is just "invalid token" there.
+    package var binaryStatus: BinaryStatus {
+        switch self {
+        case .badDeviceToken, .deviceTokenNotForTopic, .expiredToken, .unregistered, .topicDisallowed: .invalidToken
+        case .missingDeviceToken: .missingDeviceToken
+        case .missingTopic: .missingTopic
+        case .badTopic: .invalidTopicSize
+        case .payloadEmpty: .missingPayload
+        case .payloadTooLarge: .invalidPayloadSize
+        case .shutdown, .serviceUnavailable, .idleTimeout: .shutdown
+        case .badCollapseID, .badExpirationDate, .badMessageID, .badPriority, .duplicateHeaders, .invalidPushType,
+            .badPath, .methodNotAllowed:
+            .protocolError
+        case .internalServerError, .tooManyRequests: .processingError
+        case .badCertificate, .badCertificateEnvironment, .expiredProviderToken, .forbidden, .invalidProviderToken,
+            .missingProviderToken, .unrelatedKeyIDInToken, .badEnvironmentKeyIDInToken, .tooManyProviderTokenUpdates:
+            .unknown
+        }
+    }
+}
+
+/// Why a push was not taken: the reason that the protocol has a word for, and what a person needs to know beyond it.
+package struct PushRefusal: Error, Sendable, Equatable {
+    package let reason: PushReason
+    /// E.g. `the token is this app's alert token`; empty if the reason says all.
+    package let explanation: String
+
+    package init(_ reason: PushReason, _ explanation: String = "") {
+        self.reason = reason
+        self.explanation = explanation
+    }
+}
+
+/// What became of a push at the door.
+package enum PushVerdict: Sendable, Equatable {
+    case accepted
+    case refused(PushRefusal)
+}
