@@ -73,25 +73,6 @@ extension Configuration {
     }
 }
 
-/// Reverse-DNS app ids, as APNs topics and D-Bus names have them.
-package enum AppID {
-    package static func isValid(_ id: String) -> Bool {
-        let parts = id.split(separator: ".", omittingEmptySubsequences: false)
-        return id.utf8.count <= 200 && parts.count >= 2
-            && parts.allSatisfy { part in
-                !part.isEmpty && part.utf8.first != UInt8(ascii: "-")
-                    && part.utf8.allSatisfy { byte in
-                        switch byte {
-                        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                            true
-                        default: false
-                        }
-                    }
-            }
-    }
-}
-
 extension Handoff {
     struct Reason: Error {
         let text: String

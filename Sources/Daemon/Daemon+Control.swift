@@ -2,7 +2,10 @@ internal import Base
 internal import BusService
 internal import Calls
 internal import Config
+internal import Crypto
 internal import DBus
+internal import Desktop
+internal import EventLoop
 internal import Gateway
 internal import Glibc
 internal import Pushes
@@ -47,9 +50,7 @@ extension Daemon {
             return [.array(of: "a{sv}", registry.apps.values.sorted { $0.id < $1.id }.map { .dict(entries($0)) })]
         case "Status": return [.dict(status())]
         case "Doctor":
-            examine { [unowned self] checks in
-                edges.service.answer(call, .success([.array(of: "a{sv}", checks.map(DBusValue.dict))]))
-            }
+            examine(for: call)
             return nil
         case "History": return history(call)
         case "ClearHistory":

@@ -1,7 +1,7 @@
-package import Base
+internal import Base
 internal import BusService
 internal import Calls
-package import Config
+internal import Config
 internal import Crypto
 internal import DBus
 internal import Desktop

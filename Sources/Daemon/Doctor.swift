@@ -1,6 +1,10 @@
 internal import Base
+internal import BusService
 internal import Config
+internal import Crypto
 internal import DBus
+internal import Desktop
+internal import Gateway
 internal import Glibc
 internal import Ringtone
 
@@ -23,10 +27,14 @@ extension Daemon {
         ]
     }
 
-    /// `then` gets the checks in order; the sound server is asked anew first.
-    func examine(then: @escaping ([[DBusValue.Entry]]) -> Void) {
-        guard let player = edges.player else { return then(checks(SoundStatus())) }
-        player.refreshStatus { [unowned self] sound in then(checks(sound)) }
+    /// Answers `call` with the checks in order; the sound server is asked anew first.
+    func examine(for call: BusCall) {
+        guard let player = edges.player else { return answer(call, SoundStatus()) }
+        player.refreshStatus { [unowned self] sound in answer(call, sound) }
+    }
+
+    private func answer(_ call: BusCall, _ sound: SoundStatus) {
+        edges.service.answer(call, .success([.array(of: "a{sv}", checks(sound).map(DBusValue.dict))]))
     }
 
     private func checks(_ sound: SoundStatus) -> [[DBusValue.Entry]] {

@@ -1,3 +1,4 @@
+internal import Base
 internal import CSystemd
 internal import Glibc
 
@@ -18,9 +19,7 @@ package struct Journal: Sendable {
     /// `priority` is syslog's number. Field names are upper case, as journald wants them; values may hold any bytes.
     package func log(priority: Int, message: String, fields: [(String, String)]) {
         guard isJournal else {
-            let line = message + "\n"
-            _ = line.withCString { write(2, $0, strlen($0)) }
-            return
+            return Console.complain(message)
         }
         let lines =
             ["MESSAGE=\(message)", "PRIORITY=\(priority)", "SYSLOG_IDENTIFIER=ringd"] + fields.map { "\($0.0)=\($0.1)" }

@@ -1,3 +1,4 @@
+internal import Base
 internal import Daemon
 internal import EventLoop
 internal import Glibc
@@ -47,7 +48,7 @@ private struct Arguments {
     }
 
     private static func refuse(_ why: String) -> Never {
-        fputs("ringd: \(why) (ringd --help)\n", stderr)
+        Console.complain("ringd: \(why) (ringd --help)")
         exit(64)
     }
 }
@@ -81,12 +82,12 @@ private func serve() -> Int32 {
             }
         }
         if let failure {
-            fputs("ringd: \(failure.message)\n", stderr)
+            Console.complain("ringd: \(failure.message)")
             return failure.status
         }
         return try loop.run()
     } catch {
-        fputs("ringd: \(error)\n", stderr)
+        Console.complain("ringd: \(error)")
         return 71
     }
 }

@@ -1,7 +1,7 @@
-/// The rule for an app id that becomes part of a certificate and of a file name.
+/// The rule for an app id, which becomes part of a bus name, a certificate and a file name.
 package enum AppID {
-    /// Reverse-DNS: two or more elements of letters, digits, `-` and `_`, joined by dots, none of them empty or with a
-    /// leading `-`. At most 246 bytes, so that `voip-<app>.pem` is a file name (255).
+    /// Reverse-DNS, as APNs topics and D-Bus names have it: two or more elements of letters, digits, `-` and `_`, joined
+    /// by dots, none of them empty or with a leading `-`. At most 246 bytes, so that `voip-<app>.pem` is a file name.
     package static func isValid(_ text: String) -> Bool {
         guard text.utf8.count <= 246 else { return false }
         let elements = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
