@@ -1,1 +1,4 @@
-print("ringctl")
+internal import Control
+internal import Glibc
+
+exit(Ringctl.main(CommandLine.arguments))

@@ -1,0 +1,142 @@
+internal import Base
+
+/// `--help`, shell completions and the man page, all from the table of verbs.
+enum Help {
+    static func usage(_ verb: Verb) -> String {
+        let options = verb.options.isEmpty ? "" : " [OPTION]…"
+        return "ringctl \(verb.name)\(options)\(verb.takes.isEmpty ? "" : " \(verb.takes)")"
+    }
+
+    static func overview(_ verbs: [Verb]) -> String {
+        let width = verbs.map { $0.name.count + ($0.takes.isEmpty ? 0 : 1 + $0.takes.count) }.max() ?? 0
+        var out = "usage: ringctl VERB [OPTION]… [ARGUMENT]…\n\nMakes this desktop ring like a phone: speaks with ringd(1).\n\n"
+        for verb in verbs {
+            out += "  " + (verb.name + (verb.takes.isEmpty ? "" : " " + verb.takes)).rightPadded(to: width + 2)
+            out += verb.summary + "\n"
+        }
+        out += "\nEvery verb has --json and --help. Exit status: 0 done, 1 refused, 2 bad usage, 3 ringd not reachable.\n"
+        return out + "example: ringctl ring --caller Alice --video\n"
+    }
+
+    static func page(_ verb: Verb) -> String {
+        var out = "usage: \(usage(verb))\n\n\(verb.summary)\n"
+        let options = verb.options + Verbs.everywhere
+        let width = options.map { label($0).count }.max() ?? 0
+        out += "\n"
+        for option in options { out += "  \(label(option).rightPadded(to: width + 2))\(option.help)\n" }
+        return out + "\nexample: \(verb.example)\n"
+    }
+
+    private static func label(_ option: Verb.Option) -> String {
+        "--\(option.name)" + (option.value.map { " \($0)" } ?? "")
+    }
+
+    // MARK: Completions
+
+    /// First words, then second words of groups, then the verb's options.
+    static func completions(_ shell: String, _ verbs: [Verb]) -> String? {
+        var groups: [String: [String]] = [:]
+        for verb in verbs {
+            let parts = verb.name.split(separator: " ").map(String.init)
+            if parts.count == 2 { groups[parts[0], default: []].append(parts[1]) }
+        }
+        var firsts: [String] = []
+        for verb in verbs {
+            let word = String(verb.name.prefix { $0 != " " })
+            if !firsts.contains(word) { firsts.append(word) }
+        }
+        switch shell {
+        case "bash":
+            var out = "# bash completion for ringctl\n_ringctl() {\n    local cur=${COMP_WORDS[COMP_CWORD]} words=\n"
+            out += "    if [ \"$COMP_CWORD\" = 1 ]; then words=\"\(firsts.joined(separator: " "))\"; else\n"
+            out += "    case \"${COMP_WORDS[1]} ${COMP_WORDS[2]}\" in\n"
+            for verb in verbs.sorted(by: { $0.name.count > $1.name.count }) {
+                let options = (verb.options + Verbs.everywhere).map { "--\($0.name)" }.joined(separator: " ")
+                let seconds = groups[verb.name]?.joined(separator: " ") ?? ""
+                out += "        \"\(verb.name)\"*) words=\"\(seconds.isEmpty ? "" : seconds + " ")\(options)\" ;;\n"
+            }
+            out += "    esac; fi\n    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+            out += "    [ ${#COMPREPLY[@]} = 0 ] && COMPREPLY=($(compgen -f -- \"$cur\"))\n}\n"
+            return out + "complete -o filenames -F _ringctl ringctl\n"
+        case "fish":
+            var out = "# fish completion for ringctl\n"
+            for verb in verbs {
+                let parts = verb.name.split(separator: " ").map(String.init)
+                let seen = parts.count == 1 ? "__fish_use_subcommand" : "__fish_seen_subcommand_from \(parts[0])"
+                out += "complete -c ringctl -n '\(seen)' -a '\(parts.last!)' -d '\(quoted(verb.summary))'\n"
+                for option in verb.options + Verbs.everywhere {
+                    out += "complete -c ringctl -n '__fish_seen_subcommand_from \(parts[0])' -l \(option.name)"
+                    out += "\(option.value == nil ? "" : " -r") -d '\(quoted(option.help))'\n"
+                }
+            }
+            return out
+        case "zsh":
+            var out = "#compdef ringctl\n_ringctl() {\n    local -a verbs\n    verbs=(\n"
+            for word in firsts {
+                let summary = verbs.first { $0.name == word }?.summary ?? groups[word]?.joined(separator: ", ") ?? ""
+                out += "        '\(word):\(quoted(summary))'\n"
+            }
+            out += "    )\n    if (( CURRENT == 2 )); then _describe verb verbs; return; fi\n    case \"$words[2] $words[3]\" in\n"
+            for verb in verbs.sorted(by: { $0.name.count > $1.name.count }) {
+                out += "        \"\(verb.name)\"*) _arguments"
+                for option in verb.options + Verbs.everywhere {
+                    out += " '--\(option.name)[\(quoted(option.help))]\(option.value.map { ":\($0):_files" } ?? "")'"
+                }
+                if let seconds = groups[verb.name] { out += " '2:what:(\(seconds.joined(separator: " ")))'" }
+                out += " '*:argument:_files' ;;\n"
+            }
+            return out + "    esac\n}\n_ringctl \"$@\"\n"
+        default: return nil
+        }
+    }
+
+    private static func quoted(_ text: String) -> String {
+        text.map { $0 == "'" ? "’" : $0 == "[" ? "(" : $0 == "]" ? ")" : $0 == ":" ? "," : String($0) }.joined()
+    }
+
+    // MARK: Man page
+
+    static func manual(_ verbs: [Verb]) -> String {
+        var out = """
+            .TH RINGCTL 1 "" "ringd" "User Commands"
+            .SH NAME
+            ringctl \\- make this desktop ring like a phone
+            .SH SYNOPSIS
+            .B ringctl
+            .I VERB
+            [OPTION]... [ARGUMENT]...
+            .SH DESCRIPTION
+            .B ringctl
+            speaks with
+            .BR ringd (1)
+            over the session bus: it sends pushes, rings, answers, and shows what happened. Where a call is to be named,
+            its id, the beginning of it, or the provider's own id will do; without one the only candidate is meant.
+            .SH VERBS
+
+            """
+        for verb in verbs {
+            out += ".TP\n.B \(roff(verb.name))\n.I \(roff(verb.takes))\n\(roff(verb.summary))\n"
+            for option in verb.options { out += ".RS\n.TP\n.B \(roff(label(option)))\n\(roff(option.help))\n.RE\n" }
+            out += ".RS\nExample:\n.B \(roff(verb.example))\n.RE\n"
+        }
+        out += ".SH OPTIONS OF EVERY VERB\n"
+        for option in Verbs.everywhere { out += ".TP\n.B \(roff(label(option)))\n\(roff(option.help))\n" }
+        out += """
+            .SH EXIT STATUS
+            0 done; 1 refused, with the reason; 2 bad usage; 3 ringd is not reachable.
+            .SH ENVIRONMENT
+            .B NO_COLOR
+            turns colours off; they appear on terminals only.
+            .SH SEE ALSO
+            .BR ringd (1),
+            .BR ringd.conf (5)
+
+            """
+        return out
+    }
+
+    private static func roff(_ text: String) -> String {
+        let escaped = text.map { $0 == "\\" ? "\\e" : $0 == "-" ? "\\-" : String($0) }.joined()
+        return escaped.hasPrefix(".") || escaped.hasPrefix("'") ? "\\&" + escaped : escaped
+    }
+}

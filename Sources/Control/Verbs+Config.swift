@@ -1,0 +1,77 @@
+internal import Base
+internal import Config
+internal import DBus
+internal import JSON
+
+extension Verbs {
+    static let configVerbs = [
+        Verb(
+            name: "config", summary: "The settings in force.", example: "ringctl config"
+        ) { _, session throws(Refusal) in
+            let reply = try session.monitor("Configuration")
+            let settings = reply.first?.elements ?? []
+            if session.isJSON {
+                return try session.say(
+                    .object(("settings", .array(settings.map(\.json))), ("faults", reply.last?.json ?? .array([]))))
+            }
+            for setting in settings {
+                let value = setting["value"]?.text ?? ""
+                let isDefault = value == setting["default"]?.text
+                let shown = (setting["key"]?.text ?? "").rightPadded(to: 32) + (value.isEmpty ? "(none)" : value)
+                try session.say(isDefault ? session.style(.dim, shown) : shown)
+            }
+            for fault in reply.last?.elements?.compactMap(\.text) ?? [] { try session.say(session.style(.yellow, "! \(fault)")) }
+        },
+        Verb(
+            name: "config check", takes: "[FILE]", summary: "Name every wrong line of a configuration.",
+            example: "ringctl config check ~/.config/ringd/ringd.conf", count: 0...1
+        ) { invocation, session throws(Refusal) in
+            let path = invocation.arguments.first ?? session.configFile
+            guard let text = try OutputFile.read(path) else {
+                guard invocation.arguments.isEmpty else { throw .refused("there is no file \(path)") }
+                return try session.done("\(path) is not there: every setting has its default")
+            }
+            let faults = Configuration.read(text).1
+            if session.isJSON {
+                try session.say(
+                    .object(
+                        (
+                            "faults",
+                            .array(
+                                faults.map {
+                                    .object(
+                                        ("line", .integer(Int64($0.line))), ("key", $0.key.map(JSONValue.string) ?? .null),
+                                        ("reason", .string($0.reason)))
+                                })
+                        )))
+            } else if faults.isEmpty {
+                try session.say("\(path): no faults")
+            } else {
+                for fault in faults { try session.say("\(path): \(fault)") }
+            }
+            if !faults.isEmpty { throw Refusal(status: 1, message: "") }
+        },
+        Verb(
+            name: "config set", takes: "KEY VALUE", summary: "Change a setting in the file and put it in force.",
+            example: "ringctl config set sound.volume 60", count: 2...2
+        ) { invocation, session throws(Refusal) in
+            let key = invocation.arguments[0]
+            let value = invocation.arguments[1]
+            let old = try OutputFile.read(session.configFile) ?? ""
+            let edited: String
+            switch Configuration.edit(old, set: key, to: value) {
+            case .success(let text): edited = text
+            case .failure(let fault): throw .refused(fault.reason)
+            }
+            OutputFile.makeFolder(of: session.configFile)
+            try OutputFile.write(edited, to: session.configFile)
+            do throws(Refusal) {
+                _ = try session.monitor("Reload")
+                try session.done("\(key) = \(value), in force")
+            } catch {
+                guard error.status == 3 else { throw error }
+                try session.done("\(key) = \(value), from the next start on (ringd is not running)")
+            }
+        },
+    ]
+}

@@ -1,0 +1,158 @@
+internal import Base
+internal import DBus
+internal import JSON
+
+extension Verbs {
+    static let daemonVerbs = [
+        Verb(
+            name: "status", summary: "What runs.", example: "ringctl status"
+        ) { _, session throws(Refusal) in
+            let status = try session.monitor("Status").first ?? .dict([])
+            if session.isJSON { return try session.say(status.json) }
+            func text(_ key: String) -> String { status[key]?.text ?? "" }
+            func number(_ key: String) -> Int64 { status[key]?.integer ?? 0 }
+            let up = number("uptime_s")
+            try session.say("ringd \(text("version")) · pid \(number("pid")) · up \(up / 3600) h \(up % 3600 / 60) min \(up % 60) s")
+            let doors = status["apns"]?.elements?.compactMap(\.text) ?? []
+            try session.say("APNs           \(doors.isEmpty ? "not listening" : doors.joined(separator: " ") + " (binary)")")
+            try session.say("notifications  \(text("notifications").isEmpty ? "no server" : text("notifications"))")
+            try session.say("sound          \(text("sound").isEmpty ? "no server" : text("sound"))")
+            try session.say("apps           \(number("apps"))")
+            try session.say("live calls     \(number("calls"))")
+            let faults = number("faults")
+            try session.say("configuration  \(text("config"))\(faults > 0 ? " (\(faults) wrong lines: ringctl config check)" : "")")
+        },
+        Verb(
+            name: "doctor", summary: "Would a call ring now? What is wrong with this desktop, and how to mend it.",
+            example: "ringctl doctor"
+        ) { _, session throws(Refusal) in try Doctor.run(session) },
+        Verb(
+            name: "watch", summary: "What happens, as it happens (ends with Ctrl-C).", example: "ringctl watch --json"
+        ) { _, session throws(Refusal) in
+            if !session.isJSON { try session.say(session.style(.dim, "watching; Ctrl-C ends")) }
+            try session.follow { kind, event throws(Refusal) in
+                if session.isJSON {
+                    try session.say(.object([.init("kind", .string(kind))] + (event.json.members ?? [])))
+                    return
+                }
+                let wall = WallTime(nanoseconds: event["wall_ns"]?.integer ?? 0)
+                let call = event["call"]?.text.map { String($0.prefix(8)) } ?? "        "
+                let line = "\(wall.clockText)  \(call)  \(kind.rightPadded(to: 22)) \(event["message"]?.text ?? "")"
+                try session.say(session.style.line(line, level: event["level"]?.integer ?? 6, kind: kind))
+            }
+        },
+        Verb(
+            name: "apps", summary: "Registered apps and their tokens.", example: "ringctl apps com.example.talk",
+            count: 0...1
+        ) { invocation, session throws(Refusal) in
+            let apps = try session.call("org.ringd.PushRegistry1", "Apps").first?.elements ?? []
+            let wanted = invocation.arguments.first
+            let shown = apps.filter { wanted == nil || $0["app"]?.text == wanted }
+            if session.isJSON { return try session.say(.array(shown.map(\.json))) }
+            if shown.isEmpty {
+                throw .refused(
+                    wanted.map { "no app \"\(Text.clean($0))\" is registered (ringctl apps add \(Text.clean($0)))" }
+                        ?? "no app is registered (ringctl apps add com.example.talk)")
+            }
+            for app in shown { try show(app, session) }
+        },
+        Verb(
+            name: "apps add", takes: "APP-ID", summary: "Register an app; prints its tokens.",
+            example: "ringctl apps add com.example.talk", count: 1...1
+        ) { invocation, session throws(Refusal) in
+            let app = try session.call("org.ringd.PushRegistry1", "AddApp", [.string(invocation.arguments[0])]).first
+            if session.isJSON { return try session.say(app?.json ?? .null) }
+            if let app { try show(app, session) }
+        },
+        Verb(
+            name: "apps remove", takes: "APP-ID", summary: "Forget an app: its tokens are dead from now on.",
+            example: "ringctl apps remove com.example.talk", count: 1...1
+        ) { invocation, session throws(Refusal) in
+            _ = try session.call("org.ringd.PushRegistry1", "RemoveApp", [.string(invocation.arguments[0])])
+            try session.done("\(invocation.arguments[0]) is forgotten")
+        },
+    ]
+
+    private static func show(_ app: DBusValue, _ session: Session) throws(Refusal) {
+        let name = app["name"]?.text ?? ""
+        try session.say(session.style(.bold, app["app"]?.text ?? "") + (name.isEmpty ? "" : "  \(name)"))
+        for kind in ["voip", "alert"] {
+            for environment in ["production", "sandbox"] {
+                guard let token = app["\(kind)-\(environment)"]?.text else { continue }
+                try session.say("  \(kind.rightPadded(to: 6))\(environment.rightPadded(to: 11))\(token)")
+            }
+        }
+        if let certificate = app["certificate"]?.text { try session.say("  certificate      \(certificate)") }
+        if let authority = app["authority"]?.text { try session.say("  trust (CA)       \(authority)") }
+        let answer = app["answer"]?.text ?? ""
+        try session.say("  on answer        \(answer.isEmpty ? "nothing (set answer = in its section of ringd.conf)" : answer)")
+    }
+}
+
+extension Session {
+    func monitor(_ member: String, _ arguments: [DBusValue] = [], timeout: Duration = .seconds(25)) throws(Refusal) -> [DBusValue] {
+        try call("org.ringd.Monitor1", member, arguments, timeout: timeout)
+    }
+
+    func done(_ words: String) throws(Refusal) {
+        if isJSON { try say(.object(("done", true))) } else { try say(words) }
+    }
+}
+
+extension Style {
+    /// An event's line by what it is about.
+    func line(_ text: String, level: Int64, kind: String) -> String {
+        if level <= 3 { return self(.red, text) }
+        if level == 4 { return self(.yellow, text) }
+        switch kind.prefix(while: { $0 != "." }) {
+        case "call": return self(.bold, text)
+        case "push": return self(.blue, text)
+        case "sound", "vibration": return self(.green, text)
+        default: return text
+        }
+    }
+}
+
+/// `ringctl doctor`.
+enum Doctor {
+    static func run(_ session: Session) throws(Refusal) {
+        let checks = try session.monitor("Doctor").first?.elements ?? []
+        func verdict(_ name: String) -> String {
+            checks.first { $0["name"]?.text == name }?["verdict"]?.text ?? "bad"
+        }
+        let seen = verdict("notifications") != "bad"
+        let heard = verdict("sound") == "good"
+        let answer =
+            switch (seen, heard) {
+            case (true, true): "Yes."
+            case (true, false): "Yes, but you would not hear it."
+            case (false, true): "Yes, but you would not see it."
+            case (false, false): "No."
+            }
+        if session.isJSON {
+            try session.say(
+                .object(
+                    ("rings", .bool(seen || heard)), ("seen", .bool(seen)), ("heard", .bool(heard)),
+                    ("checks", .array(checks.map(\.json)))))
+        } else {
+            try session.say("Would a call ring now?  \(session.style(.bold, answer))\n")
+            for check in checks { try show(check, session) }
+        }
+        if !seen && !heard { throw Refusal(status: 1, message: "") }
+    }
+
+    private static func show(_ check: DBusValue, _ session: Session) throws(Refusal) {
+        let (mark, colour): (String, Style.Colour) =
+            switch check["verdict"]?.text {
+            case "good": ("✓", .green)
+            case "warning": ("!", .yellow)
+            case "absent": ("-", .dim)
+            default: ("✗", .red)
+            }
+        let name = (check["name"]?.text ?? "").rightPadded(to: 15)
+        try session.say("\(session.style(colour, mark)) \(name)\(check["text"]?.text ?? "")")
+        if let cure = check["cure"]?.text, !cure.isEmpty {
+            try session.say("  \(String(repeating: " ", count: 15))\(session.style(.dim, "to mend: \(cure)"))")
+        }
+    }
+}

@@ -1,0 +1,27 @@
+/// All verbs, in the order of help.
+enum Verbs {
+    static let everywhere = [
+        Verb.Option(name: "json", help: "one JSON object (or JSON lines) instead of words"),
+        Verb.Option(name: "help", help: "this text"),
+    ]
+
+    static let all: [Verb] = daemonVerbs + pushVerbs + callVerbs + pastVerbs + soundVerbs + configVerbs + hidden
+
+    /// Without those that only packagers need.
+    static let shown: [Verb] = all.filter { verb in !hidden.contains { $0.name == verb.name } }
+
+    private static let hidden = [
+        Verb(
+            name: "completions", takes: "bash|zsh|fish", summary: "Print a shell's completions.",
+            example: "ringctl completions bash > ~/.local/share/bash-completion/completions/ringctl", count: 1...1
+        ) { invocation, session throws(Refusal) in
+            guard let text = Help.completions(invocation.arguments[0], shown) else {
+                throw .usage("completions: bash, zsh or fish")
+            }
+            try session.say(text)
+        },
+        Verb(
+            name: "manual", summary: "Print the man page.", example: "ringctl manual > ringctl.1"
+        ) { _, session throws(Refusal) in try session.say(Help.manual(shown)) },
+    ]
+}
