@@ -79,6 +79,11 @@ let package = Package(
             name: "ringd-decode", dependencies: ["CLibAV", "CSndFile"], swiftSettings: strict),
 
         // The tests.
+        .testTarget(name: "CallsTests", dependencies: ["Base", "Calls"], swiftSettings: strict),
+        .testTarget(name: "PushesTests", dependencies: ["Base", "JSON", "Pushes"], swiftSettings: strict),
+        .testTarget(name: "ConfigTests", dependencies: ["Base", "Config"], swiftSettings: strict),
+        .testTarget(name: "ControlTests", dependencies: ["Base", "Control", "JSON", "Report"], swiftSettings: strict),
+        .testTarget(name: "StoreTests", dependencies: ["Base", "EventLoop", "Store"], swiftSettings: strict),
         .testTarget(
             name: "GatewayTests", dependencies: ["Base", "EventLoop", "Crypto", "Gateway"], swiftSettings: strict),
     ]

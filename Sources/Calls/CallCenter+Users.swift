@@ -60,10 +60,10 @@ extension CallCenter {
     mutating func bannerClosed(_ uuid: CallUUID, isDismissal: Bool, at now: Instant) {
         guard let call = self[uuid], case .ringing(let loudness) = call.state else { return }
         switch loudness {
-        case .silent, .queued: update(uuid) { $0.isShown = false }
+        case .silent, .queued: hideBanner(of: call)
         case .loud, .soft:
             if isDismissal {
-                update(uuid) { $0.isShown = false }
+                hideBanner(of: call)
                 silence(call, because: "banner dismissed")
             } else {
                 // Shown again soon, but not in a loop with a server that will not have it.
@@ -71,6 +71,13 @@ extension CallCenter {
                 update(uuid) { $0.nextRaise = $0.nextRaise.map { min($0, soon) } ?? soon }
             }
         }
+    }
+
+    /// The wish goes with the banner: else a restarted server would be given it again.
+    private mutating func hideBanner(of call: Call) {
+        guard call.isShown else { return }
+        update(call.uuid) { $0.isShown = false }
+        out.append(.withdraw(call.uuid))
     }
 
     mutating func fulfilled(_ id: ActionID, tracks: Bool, at now: Instant) {

@@ -76,6 +76,13 @@ package struct RingWish: Sendable, Hashable {
     package var app: String
     package var sound: String?
     package var isSoft: Bool
+
+    package init(call: CallUUID, app: String, sound: String?, isSoft: Bool) {
+        self.call = call
+        self.app = app
+        self.sound = sound
+        self.isSoft = isSoft
+    }
 }
 
 /// What became of a push.

@@ -2,7 +2,7 @@ import Base
 
 /// Calls that are over, remembered so that a late or repeated push does not ring them again (callkit.md 5.2, T_tomb).
 ///
-/// Bounded: the oldest is forgotten first. Expired ones go when the table is next written; no timer is kept for that.
+/// Bounded: the oldest is forgotten first. Those whose time is over go when the table is next written; no timer is kept.
 struct Tombstones: Sendable {
     struct Stone: Sendable {
         var ended: Instant
@@ -15,6 +15,9 @@ struct Tombstones: Sendable {
     }
 
     private var stones: [CallKey: Stone] = [:]
+    /// Keys in order of their first burial; those before `oldest` are gone.
+    private var order: [CallKey] = []
+    private var oldest = 0
     private let capacity = 4096
 
     subscript(_ key: CallKey, at now: Instant) -> Stone? {
@@ -23,16 +26,21 @@ struct Tombstones: Sendable {
     }
 
     mutating func put(_ key: CallKey, _ stone: Stone, at now: Instant) {
-        if stones.count >= capacity, stones[key] == nil {
-            stones = stones.filter { $0.value.until > now }
-            if stones.count >= capacity, let oldest = stones.min(by: { $0.value.until < $1.value.until }) {
-                stones[oldest.key] = nil
-            }
+        let isNew = stones.updateValue(stone, forKey: key) == nil
+        guard isNew else { return }
+        order.append(key)
+        // The oldest go when they are over or when there are too many; a refreshed one keeps its place in the queue.
+        while let first = order.dropFirst(oldest).first, let known = stones[first],
+            known.until <= now || stones.count > capacity
+        {
+            stones[first] = nil
+            oldest += 1
         }
-        stones[key] = stone
+        if oldest > capacity {
+            order.removeFirst(oldest)
+            oldest = 0
+        }
     }
-
-    var count: Int { stones.count }
 }
 
 extension Tombstones.Stone {

@@ -13,7 +13,7 @@ extension JSONValue {
             return json_loadb(
                 UnsafeRawPointer(buffer.baseAddress ?? UnsafeRawPointer(bitPattern: 1)!)
                     .assumingMemoryBound(to: CChar.self), buffer.count,
-                Int(JSON_DECODE_ANY), &error)
+                Int(JSON_DECODE_ANY | JSON_ALLOW_NUL), &error)
         }
         guard let root else {
             if error.line == 0 && error.source.0 == 0 && error.text.0 == 0 {

@@ -1,0 +1,102 @@
+import Base
+import Config
+import Testing
+
+struct ConfigTests {
+    @Test func anEmptyFileIsTheDefaults() {
+        let (configuration, faults) = Configuration.read("")
+        #expect(configuration == Configuration() && faults.isEmpty)
+    }
+
+    @Test func everySettingReadsBackWhatItWrites() {
+        for setting in Setting.all {
+            let text = "[\(setting.section)]\n\(setting.key) = \(setting.text(Configuration()))\n"
+            let (configuration, faults) = Configuration.read(text)
+            #expect(faults.isEmpty, "\(text)")
+            #expect(configuration == Configuration(), "\(text)")
+        }
+    }
+
+    @Test func wrongLinesAreNamedAndTheRestIsInForce() {
+        let (configuration, faults) = Configuration.read(
+            """
+            # a comment
+            stray = 1
+            [ring]
+            time = 12
+            rais = 3
+            raise = soon
+            longest
+            [sund]
+            volume = 1
+            [sound]
+            volume = 101
+            ramp = 2.5
+            [app nodots]
+            name = X
+            [app com.example.talk]
+            answer = url javascript:alert(1)
+            open = url https://example.com/{nope}
+            end = run true
+            call-back = url tel:{handle}
+            """)
+        #expect(configuration.ring.time == .seconds(12))
+        #expect(configuration.sound.ramp == .milliseconds(2500))
+        #expect(configuration.sound.volume == 100)
+        #expect(configuration.apps["com.example.talk"]?.callBack == .url(template: "tel:{handle}"))
+        #expect(configuration.apps["com.example.talk"]?.answer == nil)
+        #expect(faults.map(\.line) == [2, 5, 6, 7, 9, 11, 14, 16, 17, 18])
+        #expect(faults[1].description.contains("did you mean raise"))
+        #expect(faults[4].description.contains("did you mean [sound]"))
+        #expect(faults[5].description.contains("0…100"))
+    }
+
+    @Test(arguments: [
+        "127.0.0.1:2195", "localhost:2195 sandbox", "[::1]:2195 production", "127.0.0.1:1, 127.0.0.1:2 sandbox", "none",
+    ])
+    func goodListeners(_ text: String) {
+        #expect(Configuration.read("[apns]\nbinary = \(text)").1.isEmpty)
+    }
+
+    @Test(arguments: ["0.0.0.0:2195", "192.168.1.4:2195", "127.0.0.1", "127.0.0.1:99999", "127.0.0.1:1 x", "example.com:1"])
+    func badListeners(_ text: String) {
+        let (configuration, faults) = Configuration.read("[apns]\nbinary = \(text)")
+        #expect(faults.count == 1 && configuration.apns == Configuration().apns)
+    }
+
+    @Test func soundsAreNamesNeverPaths() {
+        for bad in ["/etc/passwd", "../x", ".hidden", String(repeating: "x", count: 200)] {
+            #expect(Configuration.read("[app a.b]\nsound = \(bad)").1.count == 1)
+        }
+    }
+
+    @Test func programsAreWordsWithoutAShell() {
+        func words(_ text: String) -> Handoff? { Configuration.read("[app a.b]\nanswer = run \(text)").0.apps["a.b"]?.answer }
+        #expect(words("/usr/bin/x a  b") == .run(["/usr/bin/x", "a", "b"]))
+        #expect(words(#"/usr/bin/x "a b" 'c "d' e\ f "" $HOME; *"#) == .run(["/usr/bin/x", "a b", #"c "d"#, "e f", "", "$HOME;", "*"]))
+        #expect(words(#"/usr/bin/x "open"#) == nil)
+        #expect(words("x") == nil && words("") == nil)
+    }
+
+    @Test func aValueCannotBecomeAnotherURL() {
+        let filled = Handoff.fill("https://meet.example/{key}?n={caller}") { field in
+            field == "key" ? "../x?y#z&a=b" : "A B\"<>%é"
+        }
+        #expect(filled == "https://meet.example/..%2Fx%3Fy%23z%26a%3Db?n=A%20B%22%3C%3E%25%C3%A9")
+    }
+
+    @Test func editingKeepsEverythingElse() throws {
+        let text = "# mine\n[ring]\ntime = 20 \n; end\n[sound]\nvolume = 50\n"
+        #expect(try Configuration.edit(text, set: "ring.time", to: "25").get() == "# mine\n[ring]\ntime = 25\n; end\n[sound]\nvolume = 50\n")
+        #expect(try Configuration.edit(text, set: "ring.raise", to: "never").get() == "# mine\n[ring]\ntime = 20 \nraise = never\n; end\n[sound]\nvolume = 50\n")
+        #expect(try Configuration.edit("", set: "apns.binary", to: "none").get() == "[apns]\nbinary = none\n")
+        #expect(throws: ConfigFault.self) { try Configuration.edit("", set: "ring.tim", to: "1").get() }
+        #expect(throws: ConfigFault.self) { try Configuration.edit("", set: "ring.time", to: "1\nx = y").get() }
+    }
+
+    @Test func hugeFilesAreRefusedWhole() {
+        let (configuration, faults) = Configuration.read(String(repeating: "x", count: (1 << 20) + 1))
+        #expect(configuration == Configuration() && faults.count == 1)
+        #expect(Configuration.read("[ring]\ntime = " + String(repeating: "1", count: 5000)).1.count == 1)
+    }
+}
