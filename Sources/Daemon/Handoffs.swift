@@ -12,15 +12,11 @@ final class Handoffs: BusListener {
     /// An app that had a connected call left the bus.
     var onGone: ((_ app: String) -> Void)?
 
-    private let loop: EventLoop
     private let report: (Event) -> Void
-    private let environment: [String: String]
+    private let launcher: Launcher
     private var connection: DBusConnection?
-    private var children: [Int32: ChildSource] = [:]
     /// Bus names of apps with connected calls.
     private var watched: [String: String] = [:]
-    /// Programs at once: a flood of answered calls must not become a flood of processes.
-    private static let mostChildren = 16
 
     /// What an app is asked to do.
     enum Purpose: String {
@@ -31,8 +27,7 @@ final class Handoffs: BusListener {
     }
 
     init(_ loop: EventLoop, environment: [String: String], report: @escaping (Event) -> Void) {
-        self.loop = loop
-        self.environment = environment
+        launcher = Launcher(loop, environment: environment)
         self.report = report
     }
 
@@ -144,36 +139,24 @@ final class Handoffs: BusListener {
 
     private func run(
         _ words: [String], _ purpose: Purpose, _ call: Call, _ reason: String?, _ activationToken: String?,
-        missing cure: String, _ done: Done
+        missing cure: String, _ done: @escaping Done
     ) {
-        guard children.count < Self.mostChildren else { return done("\(children.count) programs run already", false) }
-        var variables = environment
-        // Ours, not the child's: it would speak to systemd and the journal in our name.
-        for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "JOURNAL_STREAM", "LISTEN_FDS", "LISTEN_PID"] {
-            variables[name] = nil
-        }
-        variables["RINGD_ACTION"] = purpose.rawValue
+        var variables = ["RINGD_ACTION": purpose.rawValue]
         for field in Handoff.fields { variables["RINGD_\(field.uppercased())"] = Self.field(field, of: call) }
         if let reason { variables["RINGD_REASON"] = reason }
         if let activationToken {
             variables["XDG_ACTIVATION_TOKEN"] = activationToken
             variables["DESKTOP_STARTUP_ID"] = activationToken
         }
-        do {
-            let child = try ChildProcess(words, environment: variables)
-            let program = words[0]
-            let uuid = call.uuid
-            children[child.pid] = try ChildSource(loop, pid: child.pid) { [unowned self] status in
-                children[child.pid] = nil
-                guard status != .exited(0) else { return }
-                report(
-                    Event(
-                        .appFault, call: uuid, level: .warning, "\(program) \(status.text)",
-                        [.init("action", .text(purpose.rawValue))]))
-            }
-            done(nil, false)
-        } catch {
-            done("\(error) (\(cure))", false)
+        let uuid = call.uuid
+        let program = words[0]
+        launcher.launch(words, variables, connection) { [unowned self] status in
+            report(
+                Event(
+                    .appFault, call: uuid, level: .warning, "\(program) \(status.text)",
+                    [.init("action", .text(purpose.rawValue))]))
+        } done: { failure in
+            done(failure.map { "\($0) (\(cure))" }, false)
         }
     }
 
@@ -186,15 +169,6 @@ final class Handoffs: BusListener {
         case "app": call.invite.app
         case "video": call.invite.isVideo ? "1" : "0"
         default: ""
-        }
-    }
-}
-
-extension ChildStatus {
-    var text: String {
-        switch self {
-        case .exited(let code): "ended with status \(code)"
-        case .killed(let signal): "was killed by signal \(signal)"
         }
     }
 }
