@@ -65,7 +65,8 @@ let package = Package(
         room(
             "Daemon",
             [
-                "Base", "EventLoop", "DBus", "JSON", "Crypto", "Config", "Calls", "Pushes", "Gateway", "Desktop", "Ringtone",
+                "Base", "EventLoop", "DBus", "JSON", "Crypto", "Config", "Calls", "Pushes", "Gateway", "Desktop",
+                "Ringtone",
                 "Store", "BusService",
             ]),
 

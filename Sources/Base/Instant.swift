@@ -42,7 +42,8 @@ package struct WallTime: Hashable, Comparable, Sendable {
         guard localtime_r(&time, &parts) != nil else { return "?" }
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer in
             let count = strftime(buffer.baseAddress!, buffer.count, pattern, &parts)
-            return String(decoding: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]), as: UTF8.self)
+            return String(
+                decoding: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]), as: UTF8.self)
         }
     }
 

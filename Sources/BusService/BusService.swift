@@ -95,7 +95,8 @@ package final class BusService: BusListener {
 
     package func busMessage(_ message: InboundMessage) -> Bool {
         guard message.kind == .call, let connection else { return false }
-        let call = message.path.hasPrefix(Self.path + "/call/")
+        let call =
+            message.path.hasPrefix(Self.path + "/call/")
             ? CallUUID(message.path.dropFirst(Self.path.count + 6)) : nil
         let isRoot = message.path == Self.path
         let isCall = call.map { uuid in calls.contains { $0.uuid == uuid } } ?? false

@@ -3,7 +3,9 @@ extension BusInterface {
     package static let monitor = BusInterface(
         name: "org.ringd.Monitor1",
         methods: [
-            method("Push", "token_or_app:s payload:ay options:a{sv}", "result:a{sv}", "Send a push, as a gateway would deliver it."),
+            method(
+                "Push", "token_or_app:s payload:ay options:a{sv}", "result:a{sv}",
+                "Send a push, as a gateway would deliver it."),
             method("Ring", "call:a{sv}", "call:o", "Ring without any push."),
             method("Cancel", "call:s", "", "The caller gave up: stop ringing."),
             method("Status", "", "status:a{sv}", "What runs."),
@@ -34,7 +36,9 @@ extension BusInterface {
         name: "org.ringd.CallProvider1",
         methods: [
             method("ReportNewIncomingCall", "app:s uuid:s update:a{sv}", "call:o", "CXProvider.reportNewIncomingCall."),
-            method("ReportCallEnded", "uuid:s reason:u", "", "CXProvider.reportCall(with:endedAt:reason:); CXCallEndedReason."),
+            method(
+                "ReportCallEnded", "uuid:s reason:u", "",
+                "CXProvider.reportCall(with:endedAt:reason:); CXCallEndedReason."),
         ])
 
     package static let controller = BusInterface(
@@ -60,7 +64,8 @@ extension BusInterface {
             Property(name: "UUID", type: "s"), Property(name: "App", type: "s"), Property(name: "State", type: "s"),
             Property(name: "Caller", type: "s"), Property(name: "Handle", type: "s"),
             Property(name: "Video", type: "b"), Property(name: "Key", type: "s"),
-            Property(name: "Audio", type: "b"), Property(name: "Began", type: "x"), Property(name: "Deadline", type: "x"),
+            Property(name: "Audio", type: "b"), Property(name: "Began", type: "x"),
+            Property(name: "Deadline", type: "x"),
         ])
 
     static let standard = [

@@ -58,7 +58,8 @@ package struct CallCenter: Sendable {
         case .failed(let action): failed(action, at: now)
         case .reportedEnded(let uuid, let reason): if self[uuid] != nil { end(uuid, reason, at: now) }
         case .clientGone(let app): clientGone(app, at: now)
-        case .unbound(let app): for call in calls where call.invite.app == app { end(call.uuid, .failed(.unbound), at: now) }
+        case .unbound(let app):
+            for call in calls where call.invite.app == app { end(call.uuid, .failed(.unbound), at: now) }
         case .timeUp: break
         }
         settle(at: now)

@@ -10,7 +10,9 @@ extension Configuration {
         }
         var trial = Configuration()
         guard !value.contains("\n"), setting.read(value, &trial) else {
-            return .failure(ConfigFault(0, name, "\(name): \"\(Text.clean(value))\" is not understood; expected \(setting.expects)"))
+            return .failure(
+                ConfigFault(0, name, "\(name): \"\(Text.clean(value))\" is not understood; expected \(setting.expects)")
+            )
         }
         let new = "\(setting.key) = \(value)"
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)

@@ -41,7 +41,8 @@ enum INI {
                 continue
             }
             let key = trim(line[..<equals])
-            lines.append(INILine(number: number, section: section, key: key, value: trim(line[line.index(after: equals)...])))
+            lines.append(
+                INILine(number: number, section: section, key: key, value: trim(line[line.index(after: equals)...])))
         }
         return (lines, faults)
     }

@@ -5,7 +5,9 @@ extension Configuration {
     package static func read(_ text: String) -> (Configuration, [ConfigFault]) {
         var configuration = Configuration()
         guard text.utf8.count <= INI.sizeLimit else {
-            return (configuration, [ConfigFault(1, nil, "the file is larger than \(INI.sizeLimit) bytes: nothing was read")])
+            return (
+                configuration, [ConfigFault(1, nil, "the file is larger than \(INI.sizeLimit) bytes: nothing was read")]
+            )
         }
         var (lines, faults) = INI.parse(text)
         for line in lines {
@@ -112,7 +114,9 @@ extension Handoff {
             guard let words = Words.split(rest), let program = words.first else {
                 return wrong("expected run PROGRAM [WORD …] with closed quotes")
             }
-            guard program.hasPrefix("/") else { return wrong("the program is named by its whole path, e.g. /usr/bin/true") }
+            guard program.hasPrefix("/") else {
+                return wrong("the program is named by its whole path, e.g. /usr/bin/true")
+            }
             return .success(.run(words))
         default: return wrong("expected dbus …, url … or run …")
         }

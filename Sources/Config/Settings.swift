@@ -16,10 +16,12 @@ package struct Setting: Sendable {
 
     package static let all: [Setting] = [
         Setting(
-            section: "ring", key: "time", expects: "1…90 seconds", help: "How long a call rings when its push does not say.",
+            section: "ring", key: "time", expects: "1…90 seconds",
+            help: "How long a call rings when its push does not say.",
             read: { text, c in seconds(text, 1...90) { c.ring.time = $0 } }, write: { number($0.ring.time) }),
         Setting(
-            section: "ring", key: "longest", expects: "1…90 seconds", help: "No call rings longer, whatever its push asks.",
+            section: "ring", key: "longest", expects: "1…90 seconds",
+            help: "No call rings longer, whatever its push asks.",
             read: { text, c in seconds(text, 1...90) { c.ring.longest = $0 } }, write: { number($0.ring.longest) }),
         Setting(
             section: "ring", key: "raise", expects: "2…60 seconds, or never",

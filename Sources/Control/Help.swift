@@ -9,12 +9,14 @@ enum Help {
 
     static func overview(_ verbs: [Verb]) -> String {
         let width = verbs.map { $0.name.count + ($0.takes.isEmpty ? 0 : 1 + $0.takes.count) }.max() ?? 0
-        var out = "usage: ringctl VERB [OPTION]… [ARGUMENT]…\n\nMakes this desktop ring like a phone: speaks with ringd(1).\n\n"
+        var out =
+            "usage: ringctl VERB [OPTION]… [ARGUMENT]…\n\nMakes this desktop ring like a phone: speaks with ringd(1).\n\n"
         for verb in verbs {
             out += "  " + (verb.name + (verb.takes.isEmpty ? "" : " " + verb.takes)).rightPadded(to: width + 2)
             out += verb.summary + "\n"
         }
-        out += "\nEvery verb has --json and --help. Exit status: 0 done, 1 refused, 2 bad usage, 3 ringd not reachable.\n"
+        out +=
+            "\nEvery verb has --json and --help. Exit status: 0 done, 1 refused, 2 bad usage, 3 ringd not reachable.\n"
         return out + "example: ringctl ring --caller Alice --video\n"
     }
 
@@ -76,7 +78,8 @@ enum Help {
                 let summary = verbs.first { $0.name == word }?.summary ?? groups[word]?.joined(separator: ", ") ?? ""
                 out += "        '\(word):\(quoted(summary))'\n"
             }
-            out += "    )\n    if (( CURRENT == 2 )); then _describe verb verbs; return; fi\n    case \"$words[2] $words[3]\" in\n"
+            out +=
+                "    )\n    if (( CURRENT == 2 )); then _describe verb verbs; return; fi\n    case \"$words[2] $words[3]\" in\n"
             for verb in verbs.sorted(by: { $0.name.count > $1.name.count }) {
                 out += "        \"\(verb.name)\"*) _arguments"
                 for option in verb.options + Verbs.everywhere {

@@ -52,7 +52,9 @@ enum Parser {
             let known = verb.options + Verbs.everywhere
             guard let option = known.first(where: { $0.name == name }) else {
                 let hint = Text.nearest(to: name, in: known.map(\.name)).map { "; did you mean --\($0)?" } ?? ""
-                throw .usage("\(verb.name): unknown option --\(Text.clean(name, limit: 40))\(hint) (ringctl \(verb.name) --help)")
+                throw .usage(
+                    "\(verb.name): unknown option --\(Text.clean(name, limit: 40))\(hint) (ringctl \(verb.name) --help)"
+                )
             }
             if let value = option.value {
                 if let equals {
@@ -68,7 +70,8 @@ enum Parser {
             }
         }
         guard verb.count.contains(invocation.arguments.count) else {
-            let what = invocation.arguments.count > verb.count.upperBound ? "too many arguments" : "something is missing"
+            let what =
+                invocation.arguments.count > verb.count.upperBound ? "too many arguments" : "something is missing"
             throw .usage("\(verb.name): \(what); usage: \(Help.usage(verb))")
         }
         return .run(invocation)

@@ -42,7 +42,8 @@ final class Session: @unchecked Sendable {
         if let loop, let connection { return (loop, connection) }
         guard let address = SessionBus.defaultAddress(environment) else {
             throw .unreachable(
-                "no session bus: DBUS_SESSION_BUS_ADDRESS is unset (run it in your desktop session, or with dbus-run-session)")
+                "no session bus: DBUS_SESSION_BUS_ADDRESS is unset (run it in your desktop session, or with dbus-run-session)"
+            )
         }
         let made: (EventLoop, DBusConnection)
         do {

@@ -33,16 +33,20 @@ extension Verbs {
             for call in calls {
                 let left = Duration.nanoseconds((call["Deadline"]?.integer ?? 0) - Instant.now.nanoseconds)
                 let state = call["State"]?.text ?? ""
-                let time = state == "active" || state == "answering" ? "" : "  \(max(0, left.components.seconds)) s left"
+                let time =
+                    state == "active" || state == "answering" ? "" : "  \(max(0, left.components.seconds)) s left"
                 let kind = call["Video"]?.flag == true ? "video" : "audio"
                 try session.say(
-                    "\((call["UUID"]?.text ?? "").prefix(8))  \(session.style(.bold, state.rightPadded(to: 10)))\(call["Caller"]?.text ?? "")  \(kind)  \(call["App"]?.text ?? "")\(time)")
+                    "\((call["UUID"]?.text ?? "").prefix(8))  \(session.style(.bold, state.rightPadded(to: 10)))\(call["Caller"]?.text ?? "")  \(kind)  \(call["App"]?.text ?? "")\(time)"
+                )
             }
         },
         act("answer", "Answer", "Take the call.", "answered"),
         act("decline", "Decline", "Refuse the call.", "declined"),
         act("ignore", "Ignore", "Stop it here and tell nobody; other devices ring on.", "ignored"),
-        act("silence", "Silence", "Stop the noise; the call stays answerable.", "silenced; ringctl answer still takes it"),
+        act(
+            "silence", "Silence", "Stop the noise; the call stays answerable.",
+            "silenced; ringctl answer still takes it"),
         act("hangup", "HangUp", "End a call.", "hung up"),
     ]
 
@@ -73,12 +77,16 @@ extension Session {
 private enum Ring {
     static func run(_ invocation: Invocation, _ session: Session) throws(Refusal) {
         var details: [DBusValue.Entry] = []
-        for (option, key) in [("caller", "caller"), ("handle", "handle"), ("app", "app"), ("sound", "sound"), ("id", "key")] {
+        for (option, key) in [
+            ("caller", "caller"), ("handle", "handle"), ("app", "app"), ("sound", "sound"), ("id", "key"),
+        ] {
             if let value = invocation.options[option] { details.append(.init(key, .string(value))) }
         }
         if invocation.has("video") { details.append(.init("video", .bool(true))) }
         if let text = invocation.options["time"] {
-            guard let seconds = Double(text), seconds > 0 else { throw .usage("ring: --time is a number of seconds, not \"\(Text.clean(text, limit: 40))\"") }
+            guard let seconds = Double(text), seconds > 0 else {
+                throw .usage("ring: --time is a number of seconds, not \"\(Text.clean(text, limit: 40))\"")
+            }
             details.append(.init("time", .double(seconds)))
         }
         let path = try session.monitor("Ring", [.dict(details)]).first?.text ?? ""

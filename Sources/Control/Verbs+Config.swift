@@ -20,7 +20,9 @@ extension Verbs {
                 let shown = (setting["key"]?.text ?? "").rightPadded(to: 32) + (value.isEmpty ? "(none)" : value)
                 try session.say(isDefault ? session.style(.dim, shown) : shown)
             }
-            for fault in reply.last?.elements?.compactMap(\.text) ?? [] { try session.say(session.style(.yellow, "! \(fault)")) }
+            for fault in reply.last?.elements?.compactMap(\.text) ?? [] {
+                try session.say(session.style(.yellow, "! \(fault)"))
+            }
         },
         Verb(
             name: "config check", takes: "[FILE]", summary: "Name every wrong line of a configuration.",
@@ -40,7 +42,8 @@ extension Verbs {
                             .array(
                                 faults.map {
                                     .object(
-                                        ("line", .integer(Int64($0.line))), ("key", $0.key.map(JSONValue.string) ?? .null),
+                                        ("line", .integer(Int64($0.line))),
+                                        ("key", $0.key.map(JSONValue.string) ?? .null),
                                         ("reason", .string($0.reason)))
                                 })
                         )))

@@ -12,15 +12,19 @@ extension Verbs {
             func text(_ key: String) -> String { status[key]?.text ?? "" }
             func number(_ key: String) -> Int64 { status[key]?.integer ?? 0 }
             let up = number("uptime_s")
-            try session.say("ringd \(text("version")) · pid \(number("pid")) · up \(up / 3600) h \(up % 3600 / 60) min \(up % 60) s")
+            try session.say(
+                "ringd \(text("version")) · pid \(number("pid")) · up \(up / 3600) h \(up % 3600 / 60) min \(up % 60) s"
+            )
             let doors = status["apns"]?.elements?.compactMap(\.text) ?? []
-            try session.say("APNs           \(doors.isEmpty ? "not listening" : doors.joined(separator: " ") + " (binary)")")
+            try session.say(
+                "APNs           \(doors.isEmpty ? "not listening" : doors.joined(separator: " ") + " (binary)")")
             try session.say("notifications  \(text("notifications").isEmpty ? "no server" : text("notifications"))")
             try session.say("sound          \(text("sound").isEmpty ? "no server" : text("sound"))")
             try session.say("apps           \(number("apps"))")
             try session.say("live calls     \(number("calls"))")
             let faults = number("faults")
-            try session.say("configuration  \(text("config"))\(faults > 0 ? " (\(faults) wrong lines: ringctl config check)" : "")")
+            try session.say(
+                "configuration  \(text("config"))\(faults > 0 ? " (\(faults) wrong lines: ringctl config check)" : "")")
         },
         Verb(
             name: "doctor", summary: "Would a call ring now? What is wrong with this desktop, and how to mend it.",
@@ -85,12 +89,15 @@ extension Verbs {
         if let certificate = app["certificate"]?.text { try session.say("  certificate      \(certificate)") }
         if let authority = app["authority"]?.text { try session.say("  trust (CA)       \(authority)") }
         let answer = app["answer"]?.text ?? ""
-        try session.say("  on answer        \(answer.isEmpty ? "nothing (set answer = in its section of ringd.conf)" : answer)")
+        try session.say(
+            "  on answer        \(answer.isEmpty ? "nothing (set answer = in its section of ringd.conf)" : answer)")
     }
 }
 
 extension Session {
-    func monitor(_ member: String, _ arguments: [DBusValue] = [], timeout: Duration = .seconds(25)) throws(Refusal) -> [DBusValue] {
+    func monitor(_ member: String, _ arguments: [DBusValue] = [], timeout: Duration = .seconds(25)) throws(Refusal)
+        -> [DBusValue]
+    {
         try call("org.ringd.Monitor1", member, arguments, timeout: timeout)
     }
 

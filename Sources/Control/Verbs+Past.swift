@@ -36,7 +36,8 @@ extension Verbs {
     private static func past(_ name: String, _ summary: String, isMissedOnly: Bool) -> Verb {
         Verb(
             name: name, summary: summary,
-            options: [.init(name: "limit", value: "N", help: "at most so many (20)")], example: "ringctl \(name) --limit 5"
+            options: [.init(name: "limit", value: "N", help: "at most so many (20)")],
+            example: "ringctl \(name) --limit 5"
         ) { invocation, session throws(Refusal) in
             let text = invocation.options["limit"] ?? "20"
             guard let limit = Int64(text), (1...10_000).contains(limit) else {
@@ -64,6 +65,7 @@ extension Verbs {
         }
         let handle = text("handle").isEmpty || text("handle") == text("caller") ? "" : " <\(text("handle"))>"
         let shown = category == "missed" ? style(.red, category.rightPadded(to: 10)) : category.rightPadded(to: 10)
-        return "\(text("id").prefix(8))  \(began.formatted("%Y-%m-%d %H:%M:%S"))  \(shown) \(text("caller"))\(handle)  (\(detail))"
+        return
+            "\(text("id").prefix(8))  \(began.formatted("%Y-%m-%d %H:%M:%S"))  \(shown) \(text("caller"))\(handle)  (\(detail))"
     }
 }

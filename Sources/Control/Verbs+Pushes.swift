@@ -32,13 +32,17 @@ private enum Push {
         if let file = invocation.arguments.first ?? invocation.options["payload"] {
             payload = try read(file)
             // The key that `xcrun simctl push` reads, too.
-            if target == nil, let json = try? JSONValue.parse(payload) { target = json["Simulator Target Bundle"]?.string }
+            if target == nil, let json = try? JSONValue.parse(payload) {
+                target = json["Simulator Target Bundle"]?.string
+            }
         } else {
             payload = try readyMade(invocation).encoded()
         }
         guard let target else { throw .usage("push: say to whom: --app APP-ID or --token HEX (ringctl apps)") }
         var options: [DBusValue.Entry] = []
-        if let environment = invocation.options["environment"] { options.append(.init("environment", .string(environment))) }
+        if let environment = invocation.options["environment"] {
+            options.append(.init("environment", .string(environment)))
+        }
         let reply = try session.monitor("Push", [.string(target), .bytes(Array(payload.utf8)), .dict(options)]).first
         if session.isJSON { return try session.say(reply?.json ?? .null) }
         let call = reply?["call"]?.text.map { ": \($0.prefix(8))" } ?? ""
@@ -58,7 +62,9 @@ private enum Push {
         if let handle = invocation.options["handle"] { members.append(.init("handle", .string(handle))) }
         if invocation.has("video") { members.append(.init("video", true)) }
         if let text = invocation.options["time"] {
-            guard let seconds = Double(text), seconds > 0 else { throw .usage("push: --time is a number of seconds, not \"\(Text.clean(text, limit: 40))\"") }
+            guard let seconds = Double(text), seconds > 0 else {
+                throw .usage("push: --time is a number of seconds, not \"\(Text.clean(text, limit: 40))\"")
+            }
             members.append(.init("ttl", .real(seconds)))
         }
         var aps: [JSONValue.Member] = []

@@ -13,7 +13,8 @@ extension Verbs {
             for sound in sounds {
                 let mark = sound["current"]?.flag == true ? session.style(.green, "♪") : " "
                 try session.say(
-                    "\(mark) \((sound["name"]?.text ?? "").rightPadded(to: 26))\((sound["origin"]?.text ?? "").rightPadded(to: 8))\(sound["path"]?.text ?? "")")
+                    "\(mark) \((sound["name"]?.text ?? "").rightPadded(to: 26))\((sound["origin"]?.text ?? "").rightPadded(to: 8))\(sound["path"]?.text ?? "")"
+                )
             }
         },
         Verb(
@@ -23,7 +24,9 @@ extension Verbs {
             let path = OutputFile.absolute(invocation.arguments[0])
             let name = try session.monitor("AddSound", [.string(path)], timeout: .seconds(90)).first?.text ?? ""
             if session.isJSON { return try session.say(.object(("name", .string(name)))) }
-            try session.say("installed: \(name)  (hear it: ringctl sounds play \(name); ring with it: ringctl config set sound.ringtone \(name))")
+            try session.say(
+                "installed: \(name)  (hear it: ringctl sounds play \(name); ring with it: ringctl config set sound.ringtone \(name))"
+            )
         },
         Verb(
             name: "sounds play", takes: "[NAME]", summary: "Play a sound once; your ringtone, if none is named.",

@@ -1,6 +1,6 @@
 internal import Base
-package import EventLoop
 internal import CDBus
+package import EventLoop
 
 /// One connection to a message bus, served by an event loop. Confined to that loop's thread; not Sendable.
 ///

@@ -12,7 +12,8 @@ extension Daemon {
                     .appAnswer, call: call.uuid,
                     call.invite.app == Self.manualApp
                         ? "answered; nothing to hand it to"
-                        : "answered; nothing says what that does: set answer = in [app \(call.invite.app)] of ringd.conf"))
+                        : "answered; nothing says what that does: set answer = in [app \(call.invite.app)] of ringd.conf"
+                ))
             return receive(.fulfilled(action, tracks: false))
         }
         edges.handoffs.perform(handoff, .answer, call, activationToken: tokens[call.uuid]) {
@@ -40,7 +41,10 @@ extension Daemon {
         }
         edges.handoffs.perform(handoff, .end, call, reason: reason.word) { [unowned self] failure, _ in
             if let failure {
-                emit(Event(.appFault, call: call.uuid, level: .warning, "the app was not told of \(reason.word): \(failure)"))
+                emit(
+                    Event(
+                        .appFault, call: call.uuid, level: .warning,
+                        "the app was not told of \(reason.word): \(failure)"))
                 receive(.failed(action))
             } else {
                 emit(Event(.appEnd, call: call.uuid, "the app was told: \(reason.word)"))
@@ -58,7 +62,9 @@ extension Daemon {
             handoff = .dbus(busName: name, path: path, interface: nil, method: nil)
         } else {
             return emit(
-                Event(.appOpened, call: call.uuid, "nothing to open: set open = in [app \(call.invite.app)] of ringd.conf"))
+                Event(
+                    .appOpened, call: call.uuid, "nothing to open: set open = in [app \(call.invite.app)] of ringd.conf"
+                ))
         }
         edges.handoffs.perform(handoff, .open, call, activationToken: tokens[call.uuid]) { [unowned self] failure, _ in
             if let failure {

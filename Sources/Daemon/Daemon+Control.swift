@@ -40,7 +40,8 @@ extension Daemon {
         case "ReportCallEnded": return try reportEnded(call)
         case "AddApp":
             guard let row = addApp(first) else {
-                throw refusal("InvalidAppID", "\"\(Text.clean(first))\" is no app id: it is to look like com.example.talk")
+                throw refusal(
+                    "InvalidAppID", "\"\(Text.clean(first))\" is no app id: it is to look like com.example.talk")
             }
             return [.dict(entries(row))]
         case "RemoveApp":
@@ -91,7 +92,8 @@ extension Daemon {
         } else {
             switch intent {
             case .answer, .decline, .ignore, .silence, .open:
-                uuid = try find(text, for: intent.rawValue, among: { $0.isRinging || intent == .decline && !$0.isEnded })
+                uuid = try find(
+                    text, for: intent.rawValue, among: { $0.isRinging || intent == .decline && !$0.isEnded })
             case .hangUp: uuid = try find(text, for: "hang up", among: { !$0.isEnded })
             }
         }
@@ -111,7 +113,9 @@ extension Daemon {
             if presented.count == 1 { return presented[0].uuid }
             guard candidates.isEmpty else {
                 throw refusal(
-                    "Ambiguous", "several calls could be meant: \(list(candidates)); name one, e.g. ringctl \(verb) \(candidates[0].uuid.short)")
+                    "Ambiguous",
+                    "several calls could be meant: \(list(candidates)); name one, e.g. ringctl \(verb) \(candidates[0].uuid.short)"
+                )
             }
             throw refusal("UnknownCall", "no call is \(verb == "hang up" ? "live" : "ringing")\(lastWords())")
         }
@@ -124,7 +128,8 @@ extension Daemon {
             throw refusal("UnknownCall", "no live call is called \"\(Text.clean(text))\"\(lastWords())")
         }
         guard isCandidate(call.state) else {
-            throw refusal("InvalidState", "cannot \(verb): the call of \(call.invite.caller.display) is \(call.state.word)")
+            throw refusal(
+                "InvalidState", "cannot \(verb): the call of \(call.invite.caller.display) is \(call.state.word)")
         }
         return call.uuid
     }
@@ -146,11 +151,14 @@ extension Daemon {
         var token = Hex.bytes(target).flatMap { $0.isEmpty ? nil : $0 }
         if token == nil {
             guard let app = registry.apps[target] else { throw unknownApp(target) }
-            token = app.tokens.first {
-                $0.kind == .voip && (wanted.isEmpty || $0.environment.rawValue == wanted)
-            }?.bytes
+            token =
+                app.tokens.first {
+                    $0.kind == .voip && (wanted.isEmpty || $0.environment.rawValue == wanted)
+                }?.bytes
         }
-        guard let token else { throw refusal("BadDeviceToken", "environment is sandbox or production, not \"\(Text.clean(wanted))\"") }
+        guard let token else {
+            throw refusal("BadDeviceToken", "environment is sandbox or production, not \"\(Text.clean(wanted))\"")
+        }
         let result = take(
             InboundPush(
                 transport: .bus, environment: PushEnvironment(rawValue: wanted) ?? .unknown, token: token,
@@ -209,7 +217,8 @@ extension Daemon {
             return [.objectPath(BusService.path(of: uuid))]
         case .busy?: throw refusal("Busy", "\(center.calls.count) calls are live, as many as may be")
         case .alreadyOver?, .tombstone?, .ended?: throw refusal("CallIsOver", "a call with this id is over")
-        case .tooLate?: throw refusal("TooLate", "less than \(center.policy.shortestRing.shortText) would be left to ring")
+        case .tooLate?:
+            throw refusal("TooLate", "less than \(center.policy.shortestRing.shortText) would be left to ring")
         case .unknownApp?, .unusable?, nil: throw refusal("Failed", "the call was not taken")
         }
     }
@@ -220,7 +229,10 @@ extension Daemon {
             1: .failed(.reported), 2: .remoteEnded, 3: .unanswered, 4: .answeredElsewhere, 5: .declinedElsewhere,
         ]
         guard let reason = reasons[call.arguments[1].integer ?? 0] else {
-            throw refusal("InvalidArgument", "CXCallEndedReason is 1 failed, 2 remoteEnded, 3 unanswered, 4 answeredElsewhere or 5 declinedElsewhere")
+            throw refusal(
+                "InvalidArgument",
+                "CXCallEndedReason is 1 failed, 2 remoteEnded, 3 unanswered, 4 answeredElsewhere or 5 declinedElsewhere"
+            )
         }
         receive(.reportedEnded(uuid, reason))
         return []
@@ -244,8 +256,10 @@ extension Daemon {
         edges.store.report(prefix) { [unowned self] found in
             self.assumeIsolated { me in
                 guard let (row, events) = found else {
-                    let which = prefix.isEmpty ? "there has been no call yet" : "no call is called \"\(Text.clean(prefix))\""
-                    return me.edges.service.answer(call, .failure(me.refusal("UnknownCall", "\(which) (ringctl history)")))
+                    let which =
+                        prefix.isEmpty ? "there has been no call yet" : "no call is called \"\(Text.clean(prefix))\""
+                    return me.edges.service.answer(
+                        call, .failure(me.refusal("UnknownCall", "\(which) (ringctl history)")))
                 }
                 let list = events.map { event in
                     DBusValue.dict(
@@ -265,7 +279,8 @@ extension Daemon {
         let current = edges.catalog.resolve(SoundRequest(user: configuration.sound.ringtone))
         return edges.catalog.list().map { sound in
             .dict(
-                ("name", .string(sound.name)), ("path", .string(sound.path)), ("origin", .string(sound.origin.rawValue)),
+                ("name", .string(sound.name)), ("path", .string(sound.path)),
+                ("origin", .string(sound.origin.rawValue)),
                 ("current", .bool(sound.path == current.path)))
         }
     }

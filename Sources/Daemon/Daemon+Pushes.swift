@@ -28,7 +28,8 @@ extension Daemon {
         guard let owner = registry.owner(of: push.token) else {
             return refuse(
                 .badDeviceToken,
-                "no app has the token \(Hex.text(push.token.prefix(4)))… (ringctl apps lists them; ringctl apps add APP-ID makes one)")
+                "no app has the token \(Hex.text(push.token.prefix(4)))… (ringctl apps lists them; ringctl apps add APP-ID makes one)"
+            )
         }
         let token = owner.token
         if push.environment != .unknown && push.environment.rawValue != token.environment.rawValue {
@@ -51,7 +52,8 @@ extension Daemon {
         }
         emit(
             Event(
-                .pushReceived, "push \(number): \(push.transport.word), \(push.payload.count) bytes, \(owner.app), \(signal.kind.rawValue)",
+                .pushReceived,
+                "push \(number): \(push.transport.word), \(push.payload.count) bytes, \(owner.app), \(signal.kind.rawValue)",
                 about + [.init("app", .text(owner.app)), .init("kind", .text(signal.kind.rawValue))]))
         let outcome = deliver(signal, app: owner.app, payload: push.payload, id: PushID(number))
         if case .unusable(let why)? = outcome { return refuse(.internalServerError, why) }

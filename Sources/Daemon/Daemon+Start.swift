@@ -69,7 +69,8 @@ extension Daemon {
             emit(
                 Event(
                     .busLost, level: .error,
-                    "no session bus: DBUS_SESSION_BUS_ADDRESS is unset and $XDG_RUNTIME_DIR/bus is not there; ringing by sound alone"))
+                    "no session bus: DBUS_SESSION_BUS_ADDRESS is unset and $XDG_RUNTIME_DIR/bus is not there; ringing by sound alone"
+                ))
         }
     }
 
@@ -96,7 +97,9 @@ extension Daemon {
     private func makePlayer() -> RingPlayer? {
         let role = SoundOutput.Role(rawValue: configuration.sound.role.rawValue) ?? .phone
         do throws(LoopFailure) {
-            return try RingPlayer(loop, worker: worker, output: SoundOutput(role: role, device: configuration.sound.device)) {
+            return try RingPlayer(
+                loop, worker: worker, output: SoundOutput(role: role, device: configuration.sound.device)
+            ) {
                 [unowned self] event in
                 soundSaid(event)
             }
@@ -203,7 +206,8 @@ extension Daemon {
             }
             log("another ringd runs already in this session (its bus name is taken): ringctl status")
             stop(status: 78)
-        case .refused(let why): emit(Event(.busLost, level: .error, "the bus refuses the name \(BusService.name): \(why)"))
+        case .refused(let why):
+            emit(Event(.busLost, level: .error, "the bus refuses the name \(BusService.name): \(why)"))
         }
     }
 
@@ -269,7 +273,8 @@ extension Daemon {
         emit(
             Event(
                 .configLoaded, level: .notice,
-                "configuration read again: \(faults.isEmpty ? "no faults" : "\(faults.count) wrong lines, the rest is in force")"))
+                "configuration read again: \(faults.isEmpty ? "no faults" : "\(faults.count) wrong lines, the rest is in force")"
+            ))
         ServiceManager.notify("READY=1")
         updateStatus()
         return faults

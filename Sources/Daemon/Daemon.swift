@@ -119,7 +119,9 @@ package actor Daemon {
     private func log(_ event: Event) {
         guard event.level < .debug || options.isDebug else { return }
         let id = event.call.map { "\($0.short) " } ?? ""
-        journal.log(priority: event.level.rawValue, message: "\(id)\(event.kind.rawValue): \(event.message)", fields: event.journalFields)
+        journal.log(
+            priority: event.level.rawValue, message: "\(id)\(event.kind.rawValue): \(event.message)",
+            fields: event.journalFields)
     }
 
     // MARK: Actions

@@ -40,7 +40,8 @@ extension Daemon {
     private func checks(_ sound: SoundStatus) -> [[DBusValue.Entry]] {
         let up = (Instant.now - started).components.seconds
         return [
-            Self.check("daemon", .good, "ringd \(Version.text), up \(up / 3600) h \(up % 3600 / 60) min, pid \(getpid())"),
+            Self.check(
+                "daemon", .good, "ringd \(Version.text), up \(up / 3600) h \(up % 3600 / 60) min, pid \(getpid())"),
             notificationCheck(), soundCheck(sound), ringtoneCheck(), gatewayCheck(), appsCheck(), configCheck(),
             vibrationCheck(),
         ]
@@ -49,7 +50,8 @@ extension Daemon {
     private func notificationCheck() -> [DBusValue.Entry] {
         let client = edges.notifications
         guard edges.bus?.connection != nil else {
-            return Self.check("notifications", .bad, "no session bus", cure: "start a desktop session, or dbus-run-session")
+            return Self.check(
+                "notifications", .bad, "no session bus", cure: "start a desktop session, or dbus-run-session")
         }
         guard !client.owner.isEmpty else {
             return Self.check(
@@ -117,12 +119,15 @@ extension Daemon {
 
     private func appsCheck() -> [DBusValue.Entry] {
         if registry.apps.isEmpty {
-            return Self.check("apps", .absent, "none registered: pushes have no token to go to", cure: "ringctl apps add com.example.talk")
+            return Self.check(
+                "apps", .absent, "none registered: pushes have no token to go to",
+                cure: "ringctl apps add com.example.talk")
         }
         let mute = registry.apps.keys.filter { configuration.apps[$0]?.answer == nil }.sorted()
         if let first = mute.first {
             return Self.check(
-                "apps", .warning, "\(registry.apps.count) registered; Answer does nothing for \(mute.count == 1 ? first : "\(mute.count) of them")",
+                "apps", .warning,
+                "\(registry.apps.count) registered; Answer does nothing for \(mute.count == 1 ? first : "\(mute.count) of them")",
                 cure: "set answer = in [app \(first)] of \(configFile)")
         }
         return Self.check("apps", .good, "\(registry.apps.count) registered")
@@ -131,7 +136,8 @@ extension Daemon {
     private func configCheck() -> [DBusValue.Entry] {
         guard let first = faults.first else { return Self.check("configuration", .good, configFile) }
         return Self.check(
-            "configuration", .warning, "\(faults.count) wrong lines in \(configFile); \(first)", cure: "ringctl config check")
+            "configuration", .warning, "\(faults.count) wrong lines in \(configFile); \(first)",
+            cure: "ringctl config check")
     }
 
     private func vibrationCheck() -> [DBusValue.Entry] {

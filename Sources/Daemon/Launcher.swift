@@ -23,7 +23,8 @@ final class Launcher {
         var variables = environment
         // Ours, not the program's: it would speak to systemd and the journal in our name.
         for name in [
-            "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "JOURNAL_STREAM", "LISTEN_FDS", "LISTEN_PID", "INVOCATION_ID",
+            "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "JOURNAL_STREAM", "LISTEN_FDS", "LISTEN_PID",
+            "INVOCATION_ID",
         ] {
             variables[name] = nil
         }
@@ -49,7 +50,8 @@ final class Launcher {
 
     /// The path of an executable: a path as it is, a name by PATH.
     private func resolve(_ name: String) -> String? {
-        let folders = name.contains("/") ? [""] : (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":").map { $0 + "/" }
+        let folders =
+            name.contains("/") ? [""] : (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":").map { $0 + "/" }
         return folders.map { $0 + name }.first { access($0, X_OK) == 0 }
     }
 

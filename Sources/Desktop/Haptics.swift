@@ -58,13 +58,18 @@ package final class Haptics: BusListener {
                 // Stopped before the reply came: end it now.
                 guard mine == generation else { return end(id) }
                 running = id
-                report(Event(.vibrationStarted, call: call, "vibration on, by feedbackd", [.init("by", .text("feedbackd"))]))
+                report(
+                    Event(
+                        .vibrationStarted, call: call, "vibration on, by feedbackd", [.init("by", .text("feedbackd"))]))
             case .failure(let failure):
                 guard mine == generation else { return }
                 let why =
                     failure.name == "org.freedesktop.DBus.Error.ServiceUnknown"
                     ? "no feedbackd" : failure.message
-                report(Event(.vibrationStarted, call: call, "vibration on (\(why): logged only)", [.init("by", .text("none"))]))
+                report(
+                    Event(
+                        .vibrationStarted, call: call, "vibration on (\(why): logged only)",
+                        [.init("by", .text("none"))]))
             }
         }
     }

@@ -132,7 +132,9 @@ package final class NotificationClient: BusListener {
         slowReply?.disarm()
         if hadBanners && new.isEmpty {
             report(
-                Event(.notificationLost, level: .warning, "the notification server went away; shown again when it is back"))
+                Event(
+                    .notificationLost, level: .warning, "the notification server went away; shown again when it is back"
+                ))
         }
         guard !new.isEmpty else { return }
         isFaultReported = false
@@ -250,14 +252,18 @@ package final class NotificationClient: BusListener {
             // The call ended while the banner was on its way (the race that leaves stuck popups).
             shown[key] = nil
             closeAtServer(id)
-            report(Event(.notificationClosed, call: key.call, "notification #\(id) closed on arrival: the call is over"))
+            report(
+                Event(.notificationClosed, call: key.call, "notification #\(id) closed on arrival: the call is over"))
             return
         }
         state.id = id == 0 ? nil : id
         shown[key] = state
         onPlaced?(key, state.id, owner)
         if !isUpdate {
-            let what: Event.Kind = if case .missed = key { .missedShown } else if isRaise { .notificationRaised } else { .notificationShown }
+            let what: Event.Kind =
+                if case .missed = key { .missedShown } else if isRaise { .notificationRaised } else {
+                    .notificationShown
+                }
             let server = profile.isKnown ? " by \(profile.title)" : ""
             report(
                 Event(
@@ -284,7 +290,9 @@ package final class NotificationClient: BusListener {
         guard !isRepeat else { return }
         switch failure.name {
         case "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner":
-            fault("no notification server runs: the call rings without a banner (install one, e.g. dunst; ringctl answer works)")
+            fault(
+                "no notification server runs: the call rings without a banner (install one, e.g. dunst; ringctl answer works)"
+            )
         case "org.freedesktop.DBus.Error.Disconnected": break
         default: fault("the notification server refused: \(failure)")
         }
@@ -357,7 +365,8 @@ package final class NotificationClient: BusListener {
             shown[key]?.actionsSeen.append(action)
             report(
                 Event(
-                    .notificationAction, call: key.call, "\"\(Text.clean(action, limit: 40))\" chosen on notification #\(id)",
+                    .notificationAction, call: key.call,
+                    "\"\(Text.clean(action, limit: 40))\" chosen on notification #\(id)",
                     [.init("action", .text(Text.clean(action, limit: 40)))]))
             onAction?(key, action, tokens.removeValue(forKey: id))
         case "NotificationClosed":
@@ -372,9 +381,11 @@ package final class NotificationClient: BusListener {
             report(
                 Event(
                     .notificationClosed, call: key.call,
-                    isDismissal ? "notification #\(id) dismissed" : early
-                        ? "notification #\(id) suppressed by the server (do not disturb?)"
-                        : "notification #\(id) closed by the server", [.init("reason", .number(reason))]))
+                    isDismissal
+                        ? "notification #\(id) dismissed"
+                        : early
+                            ? "notification #\(id) suppressed by the server (do not disturb?)"
+                            : "notification #\(id) closed by the server", [.init("reason", .number(reason))]))
             onClosed?(key, isDismissal)
         default: break
         }

@@ -24,7 +24,11 @@ package enum Wording {
         caller: String, count: Int, last: WallTime, rang: Duration, app: String, why: String?, canCallBack: Bool
     ) -> Banner {
         var detail = [last.formatted("%H:%M")]
-        if let why { detail.append(why) } else if rang >= .seconds(1) { detail.append("rang \(rang.components.seconds) s") }
+        if let why {
+            detail.append(why)
+        } else if rang >= .seconds(1) {
+            detail.append("rang \(rang.components.seconds) s")
+        }
         if !app.isEmpty { detail.append(app) }
         return Banner(
             summary: count == 1 ? "Missed call from \(caller)" : "\(count) missed calls from \(caller)",

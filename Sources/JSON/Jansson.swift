@@ -96,9 +96,10 @@ extension JSONValue {
         case .bool(let flag): return flag ? json_true() : json_false()
         case .integer(let number): return json_integer(number)
         case .real(let number): return number.isFinite ? json_real(number) : json_null()
-        case .string(var text): return text.withUTF8 { bytes in
-            bytes.withMemoryRebound(to: CChar.self) { json_stringn($0.baseAddress ?? emptyText, $0.count) }
-        }
+        case .string(var text):
+            return text.withUTF8 { bytes in
+                bytes.withMemoryRebound(to: CChar.self) { json_stringn($0.baseAddress ?? emptyText, $0.count) }
+            }
         case .array(let values):
             let array = json_array()
             for value in values { json_array_append_new(array, build(value)) }

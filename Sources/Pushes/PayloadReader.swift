@@ -60,7 +60,8 @@ package enum PayloadReader {
         for key in keys.kind {
             guard let text = json[key]?.string?.lowercased() else { continue }
             switch text.filter({ $0.isLetter }) {
-            case "cancel", "cancelled", "canceled", "callcancel", "ended", "end", "endcall", "hangup", "missed": return .cancel
+            case "cancel", "cancelled", "canceled", "callcancel", "ended", "end", "endcall", "hangup", "missed":
+                return .cancel
             case "answeredelsewhere", "acceptedelsewhere": return .answeredElsewhere
             case "declinedelsewhere", "rejectedelsewhere", "rejectcall": return .declinedElsewhere
             default: continue
@@ -71,7 +72,9 @@ package enum PayloadReader {
 
     private static func callerName(_ json: JSONValue) -> String? {
         for key in keys.name {
-            if let text = json[key]?.looseText ?? json[key]?["name"]?.looseText, let clean = shown(text) { return clean }
+            if let text = json[key]?.looseText ?? json[key]?["name"]?.looseText, let clean = shown(text) {
+                return clean
+            }
         }
         guard let alert = json["aps"]?["alert"] ?? json["alert"] else { return nil }
         // A string, or an object with title and body (callkit.md W25).

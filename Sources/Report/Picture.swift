@@ -56,7 +56,8 @@ package struct Picture {
         out += axis(height)
         for lane in Lane.allCases {
             let y = top + laneHeight * Double(lane.rawValue)
-            out += "<line class=\"lane\" x1=\"0\" x2=\"\(number(width))\" y1=\"\(number(y + laneHeight))\" y2=\"\(number(y + laneHeight))\"/>\n"
+            out +=
+                "<line class=\"lane\" x1=\"0\" x2=\"\(number(width))\" y1=\"\(number(y + laneHeight))\" y2=\"\(number(y + laneHeight))\"/>\n"
             out += text(16, y + laneHeight / 2 + 4, lane.title, "dim")
             out += content(lane, y)
         }
@@ -87,7 +88,8 @@ package struct Picture {
         var at = 0.0
         while at <= seconds + 1e-9 {
             let here = x(Int64(at * 1e9))
-            out += "<line class=\"grid\" x1=\"\(number(here))\" x2=\"\(number(here))\" y1=\"\(number(top - 6))\" y2=\"\(number(height - 34))\"/>\n"
+            out +=
+                "<line class=\"grid\" x1=\"\(number(here))\" x2=\"\(number(here))\" y1=\"\(number(top - 6))\" y2=\"\(number(height - 34))\"/>\n"
             out += text(here, height - 14, "\(Decimal.text(at, places: step < 1 ? 1 : 0)) s", "dim", anchor: "middle")
             at += step
         }
@@ -145,7 +147,8 @@ package struct Picture {
             case "notification.shown", "notification.raised":
                 if from == nil { from = moment.offset }
                 let here = number(x(moment.offset))
-                out += "<line class=\"tick\" x1=\"\(here)\" x2=\"\(here)\" y1=\"\(number(y + 8))\" y2=\"\(number(y + 46))\"/>\n"
+                out +=
+                    "<line class=\"tick\" x1=\"\(here)\" x2=\"\(here)\" y1=\"\(number(y + 8))\" y2=\"\(number(y + 46))\"/>\n"
             case "notification.closed", "notification.lost":
                 if let start = from { out = bar(start, moment.offset, y + 20, 14, "banner") + out }
                 from = nil
@@ -213,7 +216,8 @@ package struct Picture {
             guard let start = from else { return }
             var pulse = start
             while pulse < at {
-                out += "<line class=\"shake\" x1=\"\(number(x(pulse)))\" x2=\"\(number(x(pulse)))\" y1=\"\(number(y + 18))\" y2=\"\(number(y + 36))\"/>\n"
+                out +=
+                    "<line class=\"shake\" x1=\"\(number(x(pulse)))\" x2=\"\(number(x(pulse)))\" y1=\"\(number(y + 18))\" y2=\"\(number(y + 36))\"/>\n"
                 pulse += 1_000_000_000
             }
             from = nil
@@ -234,7 +238,8 @@ package struct Picture {
             let here = x(moment.offset)
             let line = y + 18 + Double(row % 2) * 20
             let isBad = moment.kind.hasSuffix("fault") || moment.kind.hasSuffix("refused")
-            out += "<circle class=\"\(isBad ? "bad" : "dot")\" cx=\"\(number(here))\" cy=\"\(number(line))\" r=\"4\"/>\n"
+            out +=
+                "<circle class=\"\(isBad ? "bad" : "dot")\" cx=\"\(number(here))\" cy=\"\(number(line))\" r=\"4\"/>\n"
             let isRight = here > width * 0.6
             let words = Text.clean(moment.message, limit: 96)
             out += text(here + (isRight ? -9 : 9), line + 4, words, "label", anchor: isRight ? "end" : "start")
@@ -246,7 +251,8 @@ package struct Picture {
     private func endMark(_ height: Double) -> String {
         guard let end = timeline.first("call.answering") ?? timeline.first("call.ended") else { return "" }
         let here = x(end.offset)
-        let line = "<line class=\"mark\" x1=\"\(number(here))\" x2=\"\(number(here))\" y1=\"\(number(top - 6))\" y2=\"\(number(height - 34))\"/>\n"
+        let line =
+            "<line class=\"mark\" x1=\"\(number(here))\" x2=\"\(number(here))\" y1=\"\(number(top - 6))\" y2=\"\(number(height - 34))\"/>\n"
         return line + text(here - 6, top + 4, Timeline.offsetText(end.offset), "label", anchor: "end")
     }
 
@@ -254,7 +260,8 @@ package struct Picture {
 
     private func bar(_ from: Int64, _ to: Int64, _ y: Double, _ height: Double, _ style: String) -> String {
         let width = max(1.5, x(to) - x(from))
-        return "<rect class=\"\(style)\" x=\"\(number(x(from)))\" y=\"\(number(y))\" width=\"\(number(width))\" height=\"\(number(height))\" rx=\"3\"/>\n"
+        return
+            "<rect class=\"\(style)\" x=\"\(number(x(from)))\" y=\"\(number(y))\" width=\"\(number(width))\" height=\"\(number(height))\" rx=\"3\"/>\n"
     }
 
     private func text(_ x: Double, _ y: Double, _ words: String, _ style: String, anchor: String = "start") -> String {

@@ -69,11 +69,14 @@ package struct Timeline: Sendable, Equatable {
 
     /// For a terminal or a file.
     package var text: String {
-        var out = "\(caller)\(handle.isEmpty || handle == caller ? "" : " <\(handle)>") · \(isVideo ? "video" : "audio") call"
+        var out =
+            "\(caller)\(handle.isEmpty || handle == caller ? "" : " <\(handle)>") · \(isVideo ? "video" : "audio") call"
         out += app.isEmpty ? "\n" : " · \(app)\n"
-        out += "\(WallTime(nanoseconds: beganWall).formatted("%Y-%m-%d %H:%M:%S")) · \(id) · \(reason.isEmpty ? "live" : reason)\n\n"
+        out +=
+            "\(WallTime(nanoseconds: beganWall).formatted("%Y-%m-%d %H:%M:%S")) · \(id) · \(reason.isEmpty ? "live" : reason)\n\n"
         for moment in moments {
-            out += "  \(Self.offsetText(moment.offset).leftPadded(to: 11))  \(moment.kind.rightPadded(to: 21)) \(moment.message)\n"
+            out +=
+                "  \(Self.offsetText(moment.offset).leftPadded(to: 11))  \(moment.kind.rightPadded(to: 21)) \(moment.message)\n"
         }
         let summary = measures
         if !summary.isEmpty {
@@ -99,7 +102,9 @@ package struct Timeline: Sendable, Equatable {
         span("ringing → shown", from: start, to: first("notification.shown"))
         span("ringing → sound", from: start, to: first("sound.heard"))
         if let end = first("call.answering") ?? first("call.silenced") ?? first("call.ended") {
-            span("end → sound stopped", from: end, to: moments.first { $0.kind == "sound.stopped" && $0.offset >= end.offset })
+            span(
+                "end → sound stopped", from: end,
+                to: moments.first { $0.kind == "sound.stopped" && $0.offset >= end.offset })
         }
         let raises = moments.filter { $0.kind == "notification.raised" }.count
         if raises > 0 { out.append(("raised again", "\(raises) times")) }

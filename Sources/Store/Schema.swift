@@ -29,7 +29,8 @@ enum Schema {
         guard version <= migrations.count else {
             throw StoreFailure(
                 code: 0,
-                description: "the database is of a newer ringd (version \(version), this one knows \(migrations.count))")
+                description: "the database is of a newer ringd (version \(version), this one knows \(migrations.count))"
+            )
         }
         for (index, sql) in migrations.enumerated().dropFirst(version) {
             try database.transaction { () throws(StoreFailure) in

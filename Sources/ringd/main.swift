@@ -57,7 +57,8 @@ private struct Arguments {
 private func ownFolder() -> String {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4096) { buffer in
         let count = readlink("/proc/self/exe", buffer.baseAddress!, buffer.count)
-        let path = String(decoding: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<max(0, count)]), as: UTF8.self)
+        let path = String(
+            decoding: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<max(0, count)]), as: UTF8.self)
         return String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
     }
 }

@@ -133,7 +133,9 @@ struct RingTests {
     @Test func idsCompareWithoutCase() {
         var world = World()
         world.push(.invite(.sample("ABCdef")))
-        #expect(world.push(.cancel(CallKey(app: "com.example.talk", key: "abcDEF"))) == .ended(Invite.sample("ABCdef").uuid))
+        #expect(
+            world.push(.cancel(CallKey(app: "com.example.talk", key: "abcDEF"))) == .ended(Invite.sample("ABCdef").uuid)
+        )
         #expect(world.records.values.first?.invite.key == "ABCdef")
     }
 

@@ -90,7 +90,8 @@ extension Invite {
         isSynthetic: Bool = false
     ) -> Invite {
         // Any fixed function of app and key will do here; the daemon uses a name-based UUID.
-        let digits = (app + "/" + key.lowercased()).utf8.reduce(into: UInt64(14_695_981_039_346_656_037)) { hash, byte in
+        let digits = (app + "/" + key.lowercased()).utf8.reduce(into: UInt64(14_695_981_039_346_656_037)) {
+            hash, byte in
             hash = (hash ^ UInt64(byte)) &* 1_099_511_628_211
         }
         return Invite(

@@ -58,7 +58,9 @@ struct ConfigTests {
         #expect(Configuration.read("[apns]\nbinary = \(text)").1.isEmpty)
     }
 
-    @Test(arguments: ["0.0.0.0:2195", "192.168.1.4:2195", "127.0.0.1", "127.0.0.1:99999", "127.0.0.1:1 x", "example.com:1"])
+    @Test(arguments: [
+        "0.0.0.0:2195", "192.168.1.4:2195", "127.0.0.1", "127.0.0.1:99999", "127.0.0.1:1 x", "example.com:1",
+    ])
     func badListeners(_ text: String) {
         let (configuration, faults) = Configuration.read("[apns]\nbinary = \(text)")
         #expect(faults.count == 1 && configuration.apns == Configuration().apns)
@@ -71,9 +73,13 @@ struct ConfigTests {
     }
 
     @Test func programsAreWordsWithoutAShell() {
-        func words(_ text: String) -> Handoff? { Configuration.read("[app a.b]\nanswer = run \(text)").0.apps["a.b"]?.answer }
+        func words(_ text: String) -> Handoff? {
+            Configuration.read("[app a.b]\nanswer = run \(text)").0.apps["a.b"]?.answer
+        }
         #expect(words("/usr/bin/x a  b") == .run(["/usr/bin/x", "a", "b"]))
-        #expect(words(#"/usr/bin/x "a b" 'c "d' e\ f "" $HOME; *"#) == .run(["/usr/bin/x", "a b", #"c "d"#, "e f", "", "$HOME;", "*"]))
+        #expect(
+            words(#"/usr/bin/x "a b" 'c "d' e\ f "" $HOME; *"#)
+                == .run(["/usr/bin/x", "a b", #"c "d"#, "e f", "", "$HOME;", "*"]))
         #expect(words(#"/usr/bin/x "open"#) == nil)
         #expect(words("x") == nil && words("") == nil)
     }
@@ -87,8 +93,12 @@ struct ConfigTests {
 
     @Test func editingKeepsEverythingElse() throws {
         let text = "# mine\n[ring]\ntime = 20 \n; end\n[sound]\nvolume = 50\n"
-        #expect(try Configuration.edit(text, set: "ring.time", to: "25").get() == "# mine\n[ring]\ntime = 25\n; end\n[sound]\nvolume = 50\n")
-        #expect(try Configuration.edit(text, set: "ring.raise", to: "never").get() == "# mine\n[ring]\ntime = 20 \nraise = never\n; end\n[sound]\nvolume = 50\n")
+        #expect(
+            try Configuration.edit(text, set: "ring.time", to: "25").get()
+                == "# mine\n[ring]\ntime = 25\n; end\n[sound]\nvolume = 50\n")
+        #expect(
+            try Configuration.edit(text, set: "ring.raise", to: "never").get()
+                == "# mine\n[ring]\ntime = 20 \nraise = never\n; end\n[sound]\nvolume = 50\n")
         #expect(try Configuration.edit("", set: "apns.binary", to: "none").get() == "[apns]\nbinary = none\n")
         #expect(throws: ConfigFault.self) { try Configuration.edit("", set: "ring.tim", to: "1").get() }
         #expect(throws: ConfigFault.self) { try Configuration.edit("", set: "ring.time", to: "1\nx = y").get() }

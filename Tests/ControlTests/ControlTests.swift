@@ -1,7 +1,8 @@
-@testable import Control
 import JSON
 import Report
 import Testing
+
+@testable import Control
 
 struct ParserTests {
     private func parse(_ line: String) throws(Refusal) -> Parser.Result {
@@ -9,9 +10,15 @@ struct ParserTests {
     }
 
     @Test func verbsOptionsAndArguments() throws {
-        #expect(try parse("ring --caller Alice --video") == .run(Invocation(verb: "ring", options: ["caller": "Alice", "video": ""])))
-        #expect(try parse("apps add com.example.talk --json") == .run(Invocation(verb: "apps add", arguments: ["com.example.talk"], options: ["json": ""])))
-        #expect(try parse("push --caller=A --app x") == .run(Invocation(verb: "push", options: ["caller": "A", "app": "x"])))
+        #expect(
+            try parse("ring --caller Alice --video")
+                == .run(Invocation(verb: "ring", options: ["caller": "Alice", "video": ""])))
+        #expect(
+            try parse("apps add com.example.talk --json")
+                == .run(Invocation(verb: "apps add", arguments: ["com.example.talk"], options: ["json": ""])))
+        #expect(
+            try parse("push --caller=A --app x")
+                == .run(Invocation(verb: "push", options: ["caller": "A", "app": "x"])))
         #expect(try parse("answer -- -odd") == .run(Invocation(verb: "answer", arguments: ["-odd"])))
         #expect(try parse("push -") == .run(Invocation(verb: "push", arguments: ["-"])))
     }
@@ -27,7 +34,8 @@ struct ParserTests {
     }
 
     @Test(arguments: [
-        ("anwser", "did you mean answer?"), ("ring --calller A", "did you mean --caller?"), ("ring --caller", "needs a value"),
+        ("anwser", "did you mean answer?"), ("ring --calller A", "did you mean --caller?"),
+        ("ring --caller", "needs a value"),
         ("ring --video=1", "takes no value"), ("answer a b", "too many"), ("apps add", "something is missing"),
         ("ring -x", "written --name"), ("config set a", "something is missing"),
     ])
@@ -44,7 +52,9 @@ struct ParserTests {
     @Test func completionsAndManualNameEveryVerb() {
         for shell in ["bash", "zsh", "fish"] {
             let text = Help.completions(shell, Verbs.shown)!
-            for verb in Verbs.shown { #expect(text.contains(verb.name.split(separator: " ").last!), "\(shell): \(verb.name)") }
+            for verb in Verbs.shown {
+                #expect(text.contains(verb.name.split(separator: " ").last!), "\(shell): \(verb.name)")
+            }
         }
         #expect(Help.completions("tcsh", Verbs.shown) == nil)
         let manual = Help.manual(Verbs.shown)
@@ -55,7 +65,8 @@ struct ParserTests {
 struct ReportTests {
     private let timeline = Timeline(
         call: .object(
-            ("id", "7f3c0000-0000-4000-8000-000000000000"), ("caller", "<Alice & \"Bob\">"), ("app", "com.example.talk"),
+            ("id", "7f3c0000-0000-4000-8000-000000000000"), ("caller", "<Alice & \"Bob\">"),
+            ("app", "com.example.talk"),
             ("reason", "declined"), ("began_ns", 1_764_486_702_000_000_000)),
         events: [
             .object(("kind", "push.received"), ("at_ns", 999_000_000), ("message", "push 1"), ("fields", "{}")),
@@ -64,7 +75,8 @@ struct ReportTests {
             .object(
                 ("kind", "sound.started"), ("at_ns", 1_005_000_000), ("message", "on"),
                 ("fields", #"{"envelope":[0,0.5,1],"step_ms":50}"#)),
-            .object(("kind", "notification.raised"), ("at_ns", 5_000_000_000), ("message", "again"), ("fields", "not json")),
+            .object(
+                ("kind", "notification.raised"), ("at_ns", 5_000_000_000), ("message", "again"), ("fields", "not json")),
             .object(("kind", "call.ended"), ("at_ns", 7_000_000_000), ("message", "declined"), ("fields", "{}")),
         ])
 

@@ -35,8 +35,10 @@ struct PayloadTests {
 
     @Test(arguments: [
         (#"{"callId":1,"cancel":true}"#, CallSignal.Kind.cancel), (#"{"callId":"1","cancel":"1"}"#, .cancel),
-        (#"{"callId":"1","type":"call.cancel"}"#, .cancel), (#"{"callId":"1","event":"Answered Elsewhere"}"#, .answeredElsewhere),
-        (#"{"callId":"1","kind":"declined-elsewhere"}"#, .declinedElsewhere), (#"{"callId":"1","cancel":false}"#, .invite),
+        (#"{"callId":"1","type":"call.cancel"}"#, .cancel),
+        (#"{"callId":"1","event":"Answered Elsewhere"}"#, .answeredElsewhere),
+        (#"{"callId":"1","kind":"declined-elsewhere"}"#, .declinedElsewhere),
+        (#"{"callId":"1","cancel":false}"#, .invite),
         (#"{"callId":"1","type":"voip"}"#, .invite),
     ])
     func kinds(_ text: String, _ kind: CallSignal.Kind) throws {
@@ -91,7 +93,10 @@ struct PayloadTests {
         #expect(try sent(#""2025-11-30T07:11:42Z""#) == second * 1_000_000_000)
         #expect(try sent(#""2025-11-30T07:11:42.250Z""#) == second * 1_000_000_000 + 250_000_000)
         #expect(try sent(#""2025-11-30 08:11:42+01:00""#) == second * 1_000_000_000)
-        for nonsense in ["0", "-5", "\"\"", "\"soon\"", "1e300", "null", "{}", "\"2025-13-30T07:11:42Z\"", "\"2025-11-30T07:11:42Zx\""] {
+        for nonsense in [
+            "0", "-5", "\"\"", "\"soon\"", "1e300", "null", "{}", "\"2025-13-30T07:11:42Z\"",
+            "\"2025-11-30T07:11:42Zx\"",
+        ] {
             #expect(try sent(nonsense) == nil, "\(nonsense)")
         }
     }

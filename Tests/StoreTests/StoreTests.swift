@@ -43,9 +43,12 @@ struct StoreTests {
 
     private func row(_ number: Int, category: String = "missed", ended: Bool = true) -> CallRow {
         CallRow(
-            uuid: CallUUID(high: 7, low: UInt64(number)), app: "com.example.talk", key: "k\(number)", callerName: "Alice",
-            handle: "+49", handleKind: "phone", isVideo: true, began: WallTime(nanoseconds: Int64(number) * 1_000_000_000),
-            answered: nil, connected: nil, ended: ended ? WallTime(nanoseconds: Int64(number + 30) * 1_000_000_000) : nil,
+            uuid: CallUUID(high: 7, low: UInt64(number)), app: "com.example.talk", key: "k\(number)",
+            callerName: "Alice",
+            handle: "+49", handleKind: "phone", isVideo: true,
+            began: WallTime(nanoseconds: Int64(number) * 1_000_000_000),
+            answered: nil, connected: nil,
+            ended: ended ? WallTime(nanoseconds: Int64(number + 30) * 1_000_000_000) : nil,
             reason: "unanswered", category: category, rangMilliseconds: 30_000)
     }
 
@@ -58,7 +61,8 @@ struct StoreTests {
                 TokenRow(bytes: Array(repeating: 2, count: 32), kind: .voip, environment: .production),
             ])
         let live = LiveRow(
-            uuid: CallUUID(high: 1, low: 2), app: app.id, key: "k", isKeySynthetic: false, callerName: "阿丽", handle: nil,
+            uuid: CallUUID(high: 1, low: 2), app: app.id, key: "k", isKeySynthetic: false, callerName: "阿丽",
+            handle: nil,
             handleKind: "", isVideo: false, sound: "weixin.m4a", serial: 3, began: Instant(nanoseconds: 5),
             deadline: Instant(nanoseconds: 6), beganWall: WallTime(nanoseconds: 7), bootID: "b", state: "ringing")
         do {
@@ -71,7 +75,9 @@ struct StoreTests {
         let snapshot = try rig.open().snapshot()
         #expect(snapshot.apps == [app])
         #expect(snapshot.live.count == 1)
-        #expect(snapshot.live[0].notification == 9 && snapshot.live[0].server == ":1.5" && snapshot.live[0].callerName == "阿丽")
+        #expect(
+            snapshot.live[0].notification == 9 && snapshot.live[0].server == ":1.5"
+                && snapshot.live[0].callerName == "阿丽")
         #expect(rig.events.withLock { $0.isEmpty })
     }
 
@@ -91,9 +97,15 @@ struct StoreTests {
         let call = row(1)
         store.record(call)
         store.append([
-            EventRow(call: call.uuid, at: Instant(nanoseconds: 2), wall: WallTime(nanoseconds: 2), kind: "b", level: 6, message: "", fields: "{}"),
-            EventRow(call: call.uuid, at: Instant(nanoseconds: 1), wall: WallTime(nanoseconds: 1), kind: "a", level: 6, message: "", fields: "{}"),
-            EventRow(call: nil, at: Instant(nanoseconds: 1), wall: WallTime(nanoseconds: 1), kind: "c", level: 6, message: "", fields: "{}"),
+            EventRow(
+                call: call.uuid, at: Instant(nanoseconds: 2), wall: WallTime(nanoseconds: 2), kind: "b", level: 6,
+                message: "", fields: "{}"),
+            EventRow(
+                call: call.uuid, at: Instant(nanoseconds: 1), wall: WallTime(nanoseconds: 1), kind: "a", level: 6,
+                message: "", fields: "{}"),
+            EventRow(
+                call: nil, at: Instant(nanoseconds: 1), wall: WallTime(nanoseconds: 1), kind: "c", level: 6,
+                message: "", fields: "{}"),
         ])
         let found: [EventRow] = try rig.wait { done in store.report("") { done($0?.1 ?? []) } }
         #expect(found.map(\.kind) == ["a", "b"])
