@@ -1,4 +1,5 @@
 internal import Base
+internal import Config
 
 /// `--help`, shell completions and the man page, all from the table of verbs.
 enum Help {
@@ -136,6 +137,75 @@ enum Help {
 
             """
         return out
+    }
+
+    /// ringd.conf(5), from the table that reads the file.
+    static var configManual: String {
+        var out = """
+            .TH RINGD.CONF 5 "" "ringd" "File Formats"
+            .SH NAME
+            ringd.conf \\- settings of ringd
+            .SH SYNOPSIS
+            .I $XDG_CONFIG_HOME/ringd/ringd.conf
+            .SH DESCRIPTION
+            Sections in brackets, key = value, comments behind # or ; at the beginning of a line. A wrong line is named in
+            the journal and by
+            .BR "ringctl config check" ;
+            the rest is in force. Read at start and on reload
+            .RB ( "ringctl config set" ,
+            .BR "systemctl \\-\\-user reload ringd" ).
+            .SH SETTINGS
+
+            """
+        var section = ""
+        for setting in Setting.all {
+            if setting.section != section {
+                section = setting.section
+                out += ".SS [\(section)]\n"
+            }
+            let value = setting.text(Configuration())
+            out += ".TP\n.B \(roff(setting.key)) = \(roff(setting.expects))\n\(roff(setting.help))"
+            out += " Default: \(value.isEmpty ? "none" : roff(value)).\n"
+        }
+        return out + """
+            .SS [app APP\\-ID]
+            .TP
+            .B name = TEXT
+            What people call the app.
+            .TP
+            .B sound = NAME
+            Its ringtone, if the push names none.
+            .TP
+            .B answer =, open =, call\\-back =, end =
+            What Answer, a click on the notification, Call back, and Decline or hang\\-up do; one of:
+            .RS
+            .TP
+            .B dbus [NAME [PATH [INTERFACE.METHOD]]]
+            Calls the app over D\\-Bus, which starts it. Without a method: PerformAnswerCall(s uuid, a{sv} call) of
+            org.ringd.ProviderDelegate1, after which the call is active until the app reports its end.
+            .TP
+            .B url TEMPLATE
+            Opens a URL; its scheme is one of \(Handoff.schemes.joined(separator: ", ")). {id}, {key}, {caller}, {handle},
+            {app} and {video} are replaced, percent\\-encoded.
+            .TP
+            .B run PROGRAM [WORD ...]
+            Runs a program by its whole path, without a shell. The call is in its environment: RINGD_ACTION, RINGD_ID,
+            RINGD_KEY, RINGD_CALLER, RINGD_HANDLE, RINGD_APP, RINGD_VIDEO.
+            .RE
+            .SH EXAMPLE
+            .nf
+            [ring]
+            raise = 5
+
+            [app com.example.talk]
+            name = Talk
+            answer = url https://talk.example.com/join/{key}
+            .fi
+            .SH SEE ALSO
+            .BR ringd (1),
+            .BR ringctl (1)
+
+            """
     }
 
     private static func roff(_ text: String) -> String {

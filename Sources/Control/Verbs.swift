@@ -21,7 +21,14 @@ enum Verbs {
             try session.say(text)
         },
         Verb(
-            name: "manual", summary: "Print the man page.", example: "ringctl manual > ringctl.1"
-        ) { _, session throws(Refusal) in try session.say(Help.manual(shown)) },
+            name: "manual", takes: "[ringctl|ringd.conf]", summary: "Print a man page.",
+            example: "ringctl manual ringd.conf > ringd.conf.5", count: 0...1
+        ) { invocation, session throws(Refusal) in
+            switch invocation.arguments.first ?? "ringctl" {
+            case "ringctl": try session.say(Help.manual(shown))
+            case "ringd.conf": try session.say(Help.configManual)
+            default: throw .usage("manual: ringctl or ringd.conf")
+            }
+        },
     ]
 }
