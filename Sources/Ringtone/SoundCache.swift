@@ -1,3 +1,5 @@
+// timespec is in both modules; with whole-module optimisation the compiler takes it for CPulse's.
+internal import CPulse
 internal import Glibc
 
 /// Decoded ringtones, so that a ring starts without decoding. Bounded; the least recently used goes first.
