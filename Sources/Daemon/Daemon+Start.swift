@@ -31,6 +31,7 @@ extension Daemon {
                     })
             }
             timer = try TimerSource(loop) { [unowned self] in self.assumeIsolated { $0.receive(.timeUp) } }
+            rest = try TimerSource(loop, accuracy: .seconds(1)) { Memory.releaseCleanPages() }
             try makeEdges()
         } catch {
             throw StartFailure(message: "\(error)", status: 71)
@@ -217,6 +218,7 @@ extension Daemon {
         let took = (Instant.now - started).shortText
         ServiceManager.notify("READY=1")
         _ = try? loop.enableWatchdog()
+        rest.arm(after: .seconds(1))
         updateStatus()
         let doors = edges.gateway?.addresses.map { "\($0)" } ?? []
         emit(

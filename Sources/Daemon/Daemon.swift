@@ -64,6 +64,8 @@ package actor Daemon {
     private var inbox: [CallEvent] = []
     private var isDraining = false
     var timer: TimerSource!
+    /// Fires once when there has been nothing to do for a while.
+    var rest: TimerSource!
     var signals: [SignalSource] = []
 
     var lastPush: UInt64 = 0
@@ -94,6 +96,7 @@ package actor Daemon {
         }
         isDraining = false
         if let deadline = center.nextDeadline { timer.arm(at: deadline) } else { timer.disarm() }
+        if center.calls.isEmpty { rest.arm(after: .seconds(10)) } else { rest.disarm() }
     }
 
     /// The one stream: journal, bus, store.
