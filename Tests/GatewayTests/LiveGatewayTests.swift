@@ -365,8 +365,11 @@ import Testing
             let rig = try Rig()
             // The descriptor that the client needs is kept free, the one that accept(2) needs is not.
             let client = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-            var limit = rlimit(rlim_cur: rlim_t(client + 1), rlim_max: rlim_t(client + 1))
-            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+            var usual = rlimit()
+            getrlimit(resource, &usual)
+            var tight = rlimit(rlim_cur: rlim_t(client + 1), rlim_max: usual.rlim_max)
+            setrlimit(resource, &tight)
             var raw = sockaddr_in()
             raw.sin_family = sa_family_t(AF_INET)
             raw.sin_port = rig.port.bigEndian
@@ -378,6 +381,9 @@ import Testing
             var busy = 0
             let end = Instant.now + .milliseconds(500)
             while Instant.now < end { if try rig.loop.turn(timeout: .milliseconds(20)) { busy += 1 } }
+            // Exiting runs no deinit.
+            setrlimit(resource, &usual)
+            try FileManager.default.removeItem(atPath: rig.folder.path)
             exit(rig.causes() == ["cannot-accept"] && busy < 5 ? 0 : 3)
         }
     }
