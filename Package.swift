@@ -28,6 +28,8 @@ let package = Package(
         .executable(name: "ringd", targets: ["ringd"]),
         .executable(name: "ringctl", targets: ["ringctl"]),
         .executable(name: "ringd-decode", targets: ["ringd-decode"]),
+        // Not API: what the fuzzers in Fuzz/ are linked with.
+        .library(name: "_RingdParsers", targets: ["Gateway"]),
     ],
     targets: [
         // C libraries: a module map and a shim each, imported by exactly one Swift target.

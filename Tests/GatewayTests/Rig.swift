@@ -154,6 +154,9 @@ final class Client {
 
     func send(_ bytes: [UInt8]) { toSend += bytes }
 
+    /// False once the other side has reset the connection, or closed it without listening to the end.
+    func mayStillWrite() -> Bool { Glibc.send(fd, [0], 1, Int32(MSG_NOSIGNAL)) == 1 }
+
     func hangUp() {
         isClosed = true
         isEnded = true
@@ -191,8 +194,8 @@ final class Client {
                 }
             }
             if session.isOpen && wire.isEmpty && !toSend.isEmpty {
-                try session.send(Array(toSend.prefix(16_000)))
-                toSend.removeFirst(min(16_000, toSend.count))
+                try session.send(Array(toSend.prefix(200_000)))
+                toSend.removeFirst(min(200_000, toSend.count))
             }
         } catch {
             tlsFailure = tlsFailure ?? error
