@@ -74,5 +74,8 @@ let package = Package(
         .executableTarget(
             name: "ringd-decode", dependencies: ["CLibAV", "CSndFile"], swiftSettings: strict),
 
+        .testTarget(
+            name: "RingtoneTests", dependencies: ["Base", "EventLoop", "Ringtone", "ringd-decode"],
+            swiftSettings: strict),
     ]
 )

@@ -211,7 +211,9 @@ private final class DeferEvent: PulseEvent {
         super.release()
     }
 
-    private static func me(_ pointer: OpaquePointer?) -> DeferEvent { from(pointer).takeUnretainedValue() as! DeferEvent }
+    private static func me(_ pointer: OpaquePointer?) -> DeferEvent {
+        from(pointer).takeUnretainedValue() as! DeferEvent
+    }
 
     static func fill(_ api: inout pa_mainloop_api) {
         api.defer_new = { api, callback, userdata in DeferEvent(PulseLoop.of(api), callback, userdata).handle() }

@@ -133,7 +133,9 @@ package final class RingPlayer {
             switch result {
             case .success(let pcm):
                 if playback.loops, let key { player.cache.keep(pcm, key) }
-                if pcm.wasCut { player.sayFault(playback, "\(playback.name) is cut to \(PCM.maxSeconds) s", path: path) }
+                if pcm.wasCut {
+                    player.sayFault(playback, "\(playback.name) is cut to \(PCM.maxSeconds) s", path: path)
+                }
                 playback.pcm = pcm
                 player.open(playback)
             case .failure(let failure):
@@ -292,7 +294,8 @@ package final class RingPlayer {
             return
         }
         if playback.then != nil {
-            finish(playback, .failure(SoundFailure(playback.name, "is not played (\(why))", cure: "see ringctl doctor")))
+            finish(
+                playback, .failure(SoundFailure(playback.name, "is not played (\(why))", cure: "see ringctl doctor")))
             return
         }
         sayFault(playback, "the sound server does not play it (\(why)): trying again")
@@ -408,7 +411,8 @@ package final class RingPlayer {
     // MARK: Events
 
     private func say(
-        _ kind: Event.Kind, _ playback: Playback?, _ message: String, level: Event.Level = .info, _ fields: [Event.Field]
+        _ kind: Event.Kind, _ playback: Playback?, _ message: String, level: Event.Level = .info,
+        _ fields: [Event.Field]
     ) {
         tell(Event(kind, call: playback?.call, level: level, message, fields))
     }
