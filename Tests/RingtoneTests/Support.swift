@@ -114,8 +114,22 @@ final class Desk {
         while (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/exe")) != nil { usleep(1000) }
     }
 
+    @discardableResult
     func pactl(_ arguments: String...) throws -> String {
         try run("pactl", arguments, environment: ["PULSE_SERVER": server])
+    }
+
+    /// What a mixer's close button does. pactl has no verb for it, pacmd wants the command-line protocol.
+    func killStream(_ index: String) throws {
+        try pactl("load-module", "module-cli-protocol-unix", "socket=\(scratch.at("cli.sock"))")
+        let script = """
+            import socket, sys, time
+            s = socket.socket(socket.AF_UNIX)
+            s.connect(sys.argv[1])
+            s.sendall(b"kill-sink-input " + sys.argv[2].encode() + b"\\n")
+            time.sleep(0.2)
+            """
+        try run("python3", ["-c", script, scratch.at("cli.sock"), index])
     }
 
     /// What would be heard, from now on.
@@ -144,7 +158,14 @@ final class Recording {
         guard size > 0 else { throw ToolFailed(line: "parec records nothing") }
     }
 
-    deinit { if process.isRunning { process.terminate() } }
+    deinit { end() }
+
+    /// By SIGKILL: the child inherits a blocked SIGTERM from the pool's thread. It writes without a buffer of its own.
+    private func end() {
+        guard process.isRunning else { return }
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
 
     private var size: Int { (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0 }
 
@@ -153,8 +174,7 @@ final class Recording {
 
     /// Ends it; interleaved samples.
     func finish() throws -> [Int16] {
-        process.terminate()
-        process.waitUntilExit()
+        end()
         let data = try Data(contentsOf: URL(filePath: path))
         return data.prefix(data.count / 4 * 4).withUnsafeBytes { Array($0.bindMemory(to: Int16.self)) }
     }
