@@ -42,7 +42,7 @@ package final class RingPlayer {
         self.worker = worker
         self.output = output
         tell = report
-        pulse = PulseLoop(loop)
+        pulse = try PulseLoop(loop)
         me.object = self
         retry = try TimerSource(loop) { [unowned self] in connect() }
         reopen = try TimerSource(loop) { [unowned self] in openAll() }
@@ -57,6 +57,7 @@ package final class RingPlayer {
     package var wish: RingWish? {
         didSet {
             guard wish != oldValue else { return }
+            defer { considerNap() }
             if let wish, let oldValue, let ring, wish.isSameSound(as: oldValue) {
                 ring.gain = wish.gain
                 ring.stream?.change(wish.gain)
@@ -84,6 +85,7 @@ package final class RingPlayer {
     ) {
         let new = Playback(sound, call: nil, gain: Gain(volume: volume), loops: false, then: then)
         plays.append(new)
+        considerNap()
         if sound.isSilent {
             loop.later { [self] in finish(new, .success(())) }
             return
@@ -226,6 +228,7 @@ package final class RingPlayer {
         case .started:
             playback.heardAt = playback.heardAt ?? .now
             if playback === ring { deadline.disarm() }
+            defer { considerNap() }
             let latency = Instant.now - playback.since
             say(
                 .soundHeard, playback, "\(playback.name), after \(latency.shortText)",
@@ -248,6 +251,7 @@ package final class RingPlayer {
 
     private func finish(_ playback: Playback, _ result: Result<Void, SoundFailure>) {
         plays.removeAll { $0 === playback }
+        considerNap()
         let then = playback.then
         playback.then = nil
         then?(result)
@@ -268,6 +272,13 @@ package final class RingPlayer {
         }
         stopping.append(stream)
         stream.stop()
+    }
+
+    /// A ring that plays steadily needs no attention; anything that was just asked for does.
+    private func considerNap() {
+        let isSteady = ring?.stream != nil && ring?.heardAt != nil && ring?.loops == true
+        pulse.mayNap = isSteady && plays.isEmpty
+        pulse.attend()
     }
 
     /// The stream was ended from outside. With a sink there it was the user, in a mixer, who wants silence.
@@ -353,6 +364,7 @@ package final class RingPlayer {
                 [.init("connected", .flag(false)), .init("why", .text(why))])
         }
         wasReady = false
+        considerNap()
         status = SoundStatus()
         status.failure = why
         // A wish is pressed every second. Without one a few tries will do: to connect when a call comes takes 2 ms.
@@ -369,6 +381,7 @@ package final class RingPlayer {
     package func refreshStatus(then: @escaping (SoundStatus) -> Void) {
         statusWaiters.append(then)
         statusLimit.arm(after: .seconds(1))
+        pulse.attend()
         if context == nil { connect() } else if context?.state == .ready { askStatus() }
     }
 

@@ -9,7 +9,8 @@ import Testing
 
     private func catalog(theme: String? = nil) -> SoundCatalog {
         SoundCatalog(
-            home: scratch.path, dataHome: scratch.at("home"), dataDirs: "\(scratch.at("one")):relative:\(scratch.at("two"))",
+            home: scratch.path, dataHome: scratch.at("home"),
+            dataDirs: "\(scratch.at("one")):relative:\(scratch.at("two"))",
             themeName: theme, ownFolder: scratch.at("own"))
     }
 
@@ -49,11 +50,14 @@ import Testing
         #expect(raw.step == .own)
         #expect(raw.missing.first?.contains("needs converting") == true)
         try make("home/ringd/sounds/weixin.ogg")
-        #expect(catalog().resolve(SoundRequest(pushed: "weixin.m4a")).path == scratch.at("home/ringd/sounds/weixin.ogg"))
+        #expect(
+            catalog().resolve(SoundRequest(pushed: "weixin.m4a")).path == scratch.at("home/ringd/sounds/weixin.ogg"))
     }
 
     @Test func theBetterOfSeveralFilesIsTaken() throws {
-        try make("home/ringd/sounds/a.mp3", "home/ringd/sounds/a.flac", "one/ringd/sounds/b.v2.wav", "home/ringd/sounds/b.wav")
+        try make(
+            "home/ringd/sounds/a.mp3", "home/ringd/sounds/a.flac", "one/ringd/sounds/b.v2.wav",
+            "home/ringd/sounds/b.wav")
         #expect(catalog().resolve(SoundRequest(pushed: "a")).path == scratch.at("home/ringd/sounds/a.flac"))
         #expect(catalog().resolve(SoundRequest(pushed: "a.mp3")).path == scratch.at("home/ringd/sounds/a.mp3"))
         #expect(catalog().resolve(SoundRequest(app: "b.v2")).candidates.first?.step == .app)
@@ -122,7 +126,9 @@ import Testing
 
     @Test func themesAndOurSetAreFoundByName() throws {
         try make("one/sounds/freedesktop/stereo/bell.oga", "own/stereo/marimba-dusk.oga")
-        #expect(catalog().resolve(SoundRequest(pushed: "bell.wav")).path == scratch.at("one/sounds/freedesktop/stereo/bell.oga"))
+        #expect(
+            catalog().resolve(SoundRequest(pushed: "bell.wav")).path
+                == scratch.at("one/sounds/freedesktop/stereo/bell.oga"))
         #expect(catalog().resolve(SoundRequest(app: "marimba-dusk")).path == scratch.at("own/stereo/marimba-dusk.oga"))
     }
 
@@ -145,7 +151,9 @@ import Testing
         for sound in list {
             let pcm = try SoundFile.decode(path: sound.path)
             #expect(pcm.samples.allSatisfy { $0.magnitude < 32767 }, "\(sound.name) clips")
-            #expect(pcm.samples.first!.magnitude <= PCM.silence && pcm.samples.last!.magnitude <= PCM.silence, "\(sound.name)")
+            #expect(
+                pcm.samples.first!.magnitude <= PCM.silence && pcm.samples.last!.magnitude <= PCM.silence,
+                "\(sound.name)")
             // A ringtone keeps its own pause.
             guard !sound.name.hasPrefix("phone-") || sound.name == SoundCatalog.incomingCall else { continue }
             #expect(pcm.looped == pcm, "\(sound.name)")

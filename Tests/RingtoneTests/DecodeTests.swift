@@ -12,7 +12,9 @@ import Testing
         let path = scratch.at(name)
         try run(
             "ffmpeg",
-            ["-nostdin", "-v", "error", "-y", "-f", "lavfi", "-i", "sine=441:d=1.5:r=44100", "-ac", "2"] + arguments + [path])
+            ["-nostdin", "-v", "error", "-y", "-f", "lavfi", "-i", "sine=441:d=1.5:r=44100", "-ac", "2"] + arguments + [
+                path
+            ])
         return path
     }
 
@@ -26,7 +28,8 @@ import Testing
         #expect(try SoundFile.decode(path: scratch.at("a.aiff")) == pcm)
         try run("ffmpeg", ["-nostdin", "-v", "error", "-i", scratch.at("a.wav"), scratch.at("a.caf")])
         #expect(try SoundFile.decode(path: scratch.at("a.caf")) == pcm)
-        try run("ffmpeg", ["-nostdin", "-v", "error", "-i", scratch.at("a.wav"), "-c:a", "pcm_f32le", scratch.at("f.wav")])
+        try run(
+            "ffmpeg", ["-nostdin", "-v", "error", "-i", scratch.at("a.wav"), "-c:a", "pcm_f32le", scratch.at("f.wav")])
         #expect(try SoundFile.decode(path: scratch.at("f.wav")) == pcm)
     }
 

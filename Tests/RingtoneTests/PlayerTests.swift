@@ -301,16 +301,16 @@ import Testing
         let stage = try Stage(desk.server)
         stage.player.wish = .files(try file(.noise(seconds: 1)))
         #expect(try stage.turn { stage.first(.soundHeard) != nil })
-        try stage.turn(seconds: 0.5)
+        try stage.turn(seconds: 2)
         var turns = 0
-        let u0 = sleeps()
+        let before = sleeps()
         let end = Instant.now + .seconds(8)
         while .now < end {
             if try stage.loop.turn(timeout: end - .now) { turns += 1 }
         }
-        print("NVCSW", sleeps() - u0, "turns", turns)
-        // A refill each 1.9 s, an acknowledgement or two with each; polling would make hundreds.
-        #expect(turns <= 16, "\(turns) turns in 8 s")
+        // At most one a second; a busy machine's late timers only make them fewer.
+        let woken = sleeps() - before
+        #expect(woken <= 8, "slept \(woken) times in 8 s")
         #expect(turns >= 2)
     }
 }

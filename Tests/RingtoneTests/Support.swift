@@ -75,7 +75,9 @@ extension PCM {
     /// As a WAV file (RIFF, PCM 16 bit).
     var wave: Data {
         var data = Data("RIFF".utf8)
-        func little<T: FixedWidthInteger>(_ value: T) { withUnsafeBytes(of: value.littleEndian) { data.append(contentsOf: $0) } }
+        func little<T: FixedWidthInteger>(_ value: T) {
+            withUnsafeBytes(of: value.littleEndian) { data.append(contentsOf: $0) }
+        }
         little(UInt32(36 + size))
         data.append(contentsOf: Data("WAVEfmt ".utf8))
         little(UInt32(16))
@@ -133,7 +135,9 @@ final class Desk {
     }
 
     /// What would be heard, from now on.
-    func record() throws -> Recording { try Recording(server, scratch.at("heard-\(UInt32.random(in: 0 ... .max)).raw")) }
+    func record() throws -> Recording {
+        try Recording(server, scratch.at("heard-\(UInt32.random(in: 0 ... .max)).raw"))
+    }
 }
 
 /// parec on the sink's monitor: 48 kHz stereo, the sink's own format, so that nothing is converted.
