@@ -110,8 +110,17 @@ final class Desk {
         return pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
     }
 
+    func exit() throws {
+        try pactl("exit")
+        awaitEnd()
+    }
+
     func kill() throws {
         Glibc.kill(pid, SIGKILL)
+        awaitEnd()
+    }
+
+    private func awaitEnd() {
         // The stale pid file is what a crash leaves behind: up must cope.
         while (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/exe")) != nil { usleep(1000) }
     }
