@@ -89,5 +89,8 @@ let package = Package(
         .testTarget(name: "StoreTests", dependencies: ["Base", "EventLoop", "Store"], swiftSettings: strict),
         .testTarget(
             name: "GatewayTests", dependencies: ["Base", "EventLoop", "Crypto", "Gateway"], swiftSettings: strict),
+        .testTarget(
+            name: "RingtoneTests", dependencies: ["Base", "EventLoop", "Ringtone", "ringd-decode"],
+            swiftSettings: strict),
     ]
 )

@@ -105,7 +105,8 @@ if ($result !== strlen($msg)) {
 }
 
 // No answer is the good answer.
-$wait = (float) ($options['wait'] ?? 1);
+// A time-out of 0 would be none at all.
+$wait = max(0.05, (float) ($options['wait'] ?? 1));
 stream_set_timeout($fp, (int) $wait, (int) (fmod($wait, 1) * 1000000));
 fread($fp, 6);
 $isCut = feof($fp);

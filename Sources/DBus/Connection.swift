@@ -54,6 +54,7 @@ package final class DBusConnection {
         dbus_connection_set_watch_functions(connection, nil, nil, nil, nil, nil)
         dbus_connection_set_timeout_functions(connection, nil, nil, nil, nil, nil)
         dbus_connection_remove_filter(connection, DBusConnection.filter, context)
+        for entry in descriptors.values { entry.source?.cancel() }
         descriptors = [:]
         timeouts = [:]
         dbus_connection_close(connection)
@@ -224,7 +225,10 @@ package final class DBusConnection {
         let fd = dbus_watch_get_unix_fd(watch)
         guard let entry = descriptors[fd] else { return }
         entry.watches.removeAll { $0 == watch }
-        if entry.watches.isEmpty { descriptors[fd] = nil } else { refresh(fd) }
+        guard entry.watches.isEmpty else { return refresh(fd) }
+        // libdbus closes the descriptor next.
+        entry.source?.cancel()
+        descriptors[fd] = nil
     }
 
     /// Merges what the enabled watches of one descriptor want: epoll takes a descriptor once.

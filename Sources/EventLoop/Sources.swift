@@ -37,6 +37,7 @@ package final class IOSource {
         _ loop: EventLoop, fd: Int32, _ interest: IOInterest, handler: @escaping (IOInterest) -> Void
     ) throws(LoopFailure) {
         self.handler = handler
+        self.interest = interest
         try LoopFailure.check(
             sd_event_add_io(
                 loop.event, &source, fd, interest.epoll,
@@ -49,9 +50,15 @@ package final class IOSource {
                 }, Unmanaged.passUnretained(self).toOpaque()), "watching descriptor \(fd)")
     }
 
-    deinit { sd_event_source_disable_unref(source) }
+    deinit { cancel() }
 
-    package var interest: IOInterest = [] {
+    /// Ends the watch at once, whoever still holds this object. To be called before the descriptor is closed: a source
+    /// that lives until its own handler returns would leave a closed descriptor in epoll, and sd-event aborts on that.
+    package func cancel() {
+        source = sd_event_source_disable_unref(source)
+    }
+
+    package var interest: IOInterest {
         didSet {
             if interest != oldValue { sd_event_source_set_io_events(source, interest.epoll) }
         }

@@ -68,9 +68,7 @@ final class BinaryConnection {
         accepted = now
         lastPush = now
         // Weak: the connection owns its source.
-        let made = try IOSource(gateway.loop, fd: socket.fd, .read) { [weak self] in self?.ready($0) }
-        made.interest = .read
-        source = made
+        source = try IOSource(gateway.loop, fd: socket.fd, .read) { [weak self] in self?.ready($0) }
     }
 
     // MARK: Time
@@ -412,11 +410,9 @@ final class BinaryConnection {
 
     deinit { unwatch() }
 
-    /// Takes the descriptor out of epoll before it is closed. Releasing the source does not do that at once when its
-    /// own handler is running, and a child process that is being started may hold the descriptor open for a moment, for
-    /// which epoll would go on reporting it.
+    /// Before the descriptor is closed.
     private func unwatch() {
-        source?.isEnabled = false
+        source?.cancel()
         source = nil
     }
 }

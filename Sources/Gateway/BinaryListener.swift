@@ -25,7 +25,7 @@ final class BinaryListener {
     }
 
     /// The descriptor leaves epoll before it is closed.
-    deinit { source?.isEnabled = false }
+    deinit { source?.cancel() }
 
     /// Where it does listen.
     var address: ListenAddress? { source == nil ? nil : socket?.localAddress }
@@ -45,9 +45,7 @@ final class BinaryListener {
             if let held = self.socket { socket = held } else { socket = try Socket.listening(on: wish) }
             self.socket = socket
             do throws(LoopFailure) {
-                let made = try IOSource(gateway.loop, fd: socket.fd, .read) { [weak self] _ in self?.accept() }
-                made.interest = .read
-                source = made
+                source = try IOSource(gateway.loop, fd: socket.fd, .read) { [weak self] _ in self?.accept() }
             } catch {
                 throw SocketFailure(error.doing, code: error.code)
             }

@@ -10,8 +10,10 @@ internal import Glibc
 final class PulseLoop {
     let api: UnsafeMutablePointer<pa_mainloop_api>
     fileprivate let loop: EventLoop
+    fileprivate var ioEvents: [ObjectIdentifier: IOEvent] = [:]
+    private var napTimer: TimerSource!
 
-    init(_ loop: EventLoop) {
+    init(_ loop: EventLoop) throws(LoopFailure) {
         self.loop = loop
         api = .allocate(capacity: 1)
         api.initialize(to: pa_mainloop_api())
@@ -21,6 +23,39 @@ final class PulseLoop {
         DeferEvent.fill(&api.pointee)
         // libpulse's clients never ask a foreign loop to quit.
         api.pointee.quit = { _, _ in }
+        napTimer = try TimerSource(loop, accuracy: .milliseconds(50)) { [unowned self] in napTimerFired() }
+    }
+
+    // MARK: Napping
+
+    /// How long the server's messages may wait while `mayNap`. A refill is asked for when 2.1 s are left to play.
+    static let nap: Duration = .milliseconds(1250)
+
+    /// True while nothing the server says is urgent: a ring plays on. Over shared memory the server gives back every
+    /// 64 kB it has played, three times a second, and each would wake this process; a nap takes them in one go. A
+    /// server that goes away is noticed at once all the same: a hang-up is never masked.
+    var mayNap = false {
+        didSet { if mayNap != oldValue { attend() } }
+    }
+
+    fileprivate private(set) var isNapping = false
+
+    /// Listens at once, for the time of a nap: something was asked, and an answer is awaited.
+    func attend() {
+        if isNapping {
+            isNapping = false
+            for event in ioEvents.values { event.applyInterest() }
+        }
+        if mayNap { napTimer.arm(after: Self.nap) } else { napTimer.disarm() }
+    }
+
+    private func napTimerFired() {
+        guard mayNap else { return }
+        isNapping = true
+        // A copy: what is read may end any of them.
+        for event in Array(ioEvents.values) { event.takeWhatWaits() }
+        for event in ioEvents.values { event.applyInterest() }
+        if isNapping { napTimer.arm(after: Self.nap) }
     }
 
     /// Runs `work` after the handler that is running now.
@@ -78,14 +113,28 @@ private final class IOEvent: PulseEvent {
         super.init(owner, userdata)
         // Without a source (no memory, no descriptors) libpulse runs into its own time-outs.
         source = try? IOSource(owner.loop, fd: descriptor, []) { [unowned self] ready in fire(ready) }
+        owner.ioEvents[ObjectIdentifier(self)] = self
         enable(flags)
     }
 
+    private var wanted: IOInterest = []
+
     func enable(_ flags: pa_io_event_flags_t) {
-        var interest: IOInterest = []
-        if flags.rawValue & PA_IO_EVENT_INPUT.rawValue != 0 { interest.insert(.read) }
-        if flags.rawValue & PA_IO_EVENT_OUTPUT.rawValue != 0 { interest.insert(.write) }
-        source?.interest = interest
+        wanted = []
+        if flags.rawValue & PA_IO_EVENT_INPUT.rawValue != 0 { wanted.insert(.read) }
+        if flags.rawValue & PA_IO_EVENT_OUTPUT.rawValue != 0 { wanted.insert(.write) }
+        applyInterest()
+    }
+
+    func applyInterest() { source?.interest = owner.isNapping ? wanted.subtracting(.read) : wanted }
+
+    /// Reads what has come during a nap; bounded, lest a flood keeps the loop.
+    func takeWhatWaits() {
+        for _ in 0..<256 where callback != nil && wanted.contains(.read) {
+            var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            guard poll(&entry, 1, 0) > 0, entry.revents & Int16(POLLIN) != 0 else { return }
+            fire(.read)
+        }
     }
 
     private func fire(_ ready: IOInterest) {
@@ -102,8 +151,9 @@ private final class IOEvent: PulseEvent {
 
     override func release() {
         callback = nil
+        owner.ioEvents[ObjectIdentifier(self)] = nil
         // At once, not when the handler returns: libpulse watches the same descriptor anew inside it.
-        source?.isEnabled = false
+        source?.cancel()
         source = nil
         super.release()
     }
@@ -211,7 +261,9 @@ private final class DeferEvent: PulseEvent {
         super.release()
     }
 
-    private static func me(_ pointer: OpaquePointer?) -> DeferEvent { from(pointer).takeUnretainedValue() as! DeferEvent }
+    private static func me(_ pointer: OpaquePointer?) -> DeferEvent {
+        from(pointer).takeUnretainedValue() as! DeferEvent
+    }
 
     static func fill(_ api: inout pa_mainloop_api) {
         api.defer_new = { api, callback, userdata in DeferEvent(PulseLoop.of(api), callback, userdata).handle() }

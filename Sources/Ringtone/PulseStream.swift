@@ -211,7 +211,8 @@ final class PulseStream {
     }
 
     private func rewrite() {
-        guard !isStopping, let timing = pa_stream_get_timing_info(pointer), timing.pointee.read_index_corrupt == 0 else {
+        guard !isStopping, let timing = pa_stream_get_timing_info(pointer), timing.pointee.read_index_corrupt == 0
+        else {
             return
         }
         // A little ahead of what is being taken; what the sink holds already it gives back for what lies behind that.

@@ -42,7 +42,7 @@ package final class RingPlayer {
         self.worker = worker
         self.output = output
         tell = report
-        pulse = PulseLoop(loop)
+        pulse = try PulseLoop(loop)
         me.object = self
         retry = try TimerSource(loop) { [unowned self] in connect() }
         reopen = try TimerSource(loop) { [unowned self] in openAll() }
@@ -57,6 +57,7 @@ package final class RingPlayer {
     package var wish: RingWish? {
         didSet {
             guard wish != oldValue else { return }
+            defer { considerNap() }
             if let wish, let oldValue, let ring, wish.isSameSound(as: oldValue) {
                 ring.gain = wish.gain
                 ring.stream?.change(wish.gain)
@@ -84,6 +85,7 @@ package final class RingPlayer {
     ) {
         let new = Playback(sound, call: nil, gain: Gain(volume: volume), loops: false, then: then)
         plays.append(new)
+        considerNap()
         if sound.isSilent {
             loop.later { [self] in finish(new, .success(())) }
             return
@@ -133,7 +135,9 @@ package final class RingPlayer {
             switch result {
             case .success(let pcm):
                 if playback.loops, let key { player.cache.keep(pcm, key) }
-                if pcm.wasCut { player.sayFault(playback, "\(playback.name) is cut to \(PCM.maxSeconds) s", path: path) }
+                if pcm.wasCut {
+                    player.sayFault(playback, "\(playback.name) is cut to \(PCM.maxSeconds) s", path: path)
+                }
                 playback.pcm = pcm
                 player.open(playback)
             case .failure(let failure):
@@ -212,18 +216,11 @@ package final class RingPlayer {
         case .created:
             let isFirst = playback.createdAt == nil
             if isFirst { playback.createdAt = .now }
-            let latency = Instant.now - playback.since
-            say(
-                .soundStarted, playback, isFirst ? playback.name : "\(playback.name) goes on",
-                [
-                    .init("sound", .text(playback.name)), .init("path", .text(playback.current?.path ?? "")),
-                    .init("step", .text(playback.step.rawValue)), .init("latency_ms", .real(latency.milliseconds)),
-                    .init("missing", .text(playback.sound.missing.joined(separator: "; "))),
-                    .init("resumed", .flag(!isFirst)),
-                ])
+            sayStarted(playback, isFirst: isFirst)
         case .started:
             playback.heardAt = playback.heardAt ?? .now
             if playback === ring { deadline.disarm() }
+            defer { considerNap() }
             let latency = Instant.now - playback.since
             say(
                 .soundHeard, playback, "\(playback.name), after \(latency.shortText)",
@@ -246,6 +243,7 @@ package final class RingPlayer {
 
     private func finish(_ playback: Playback, _ result: Result<Void, SoundFailure>) {
         plays.removeAll { $0 === playback }
+        considerNap()
         let then = playback.then
         playback.then = nil
         then?(result)
@@ -266,6 +264,13 @@ package final class RingPlayer {
         }
         stopping.append(stream)
         stream.stop()
+    }
+
+    /// A ring that plays steadily needs no attention; anything that was just asked for does.
+    private func considerNap() {
+        let isSteady = ring?.stream != nil && ring?.heardAt != nil && ring?.loops == true
+        pulse.mayNap = isSteady && plays.isEmpty
+        pulse.attend()
     }
 
     /// The stream was ended from outside. With a sink there it was the user, in a mixer, who wants silence.
@@ -292,7 +297,8 @@ package final class RingPlayer {
             return
         }
         if playback.then != nil {
-            finish(playback, .failure(SoundFailure(playback.name, "is not played (\(why))", cure: "see ringctl doctor")))
+            finish(
+                playback, .failure(SoundFailure(playback.name, "is not played (\(why))", cure: "see ringctl doctor")))
             return
         }
         sayFault(playback, "the sound server does not play it (\(why)): trying again")
@@ -350,6 +356,7 @@ package final class RingPlayer {
                 [.init("connected", .flag(false)), .init("why", .text(why))])
         }
         wasReady = false
+        considerNap()
         status = SoundStatus()
         status.failure = why
         // A wish is pressed every second. Without one a few tries will do: to connect when a call comes takes 2 ms.
@@ -366,6 +373,7 @@ package final class RingPlayer {
     package func refreshStatus(then: @escaping (SoundStatus) -> Void) {
         statusWaiters.append(then)
         statusLimit.arm(after: .seconds(1))
+        pulse.attend()
         if context == nil { connect() } else if context?.state == .ready { askStatus() }
     }
 
@@ -408,9 +416,28 @@ package final class RingPlayer {
     // MARK: Events
 
     private func say(
-        _ kind: Event.Kind, _ playback: Playback?, _ message: String, level: Event.Level = .info, _ fields: [Event.Field]
+        _ kind: Event.Kind, _ playback: Playback?, _ message: String, level: Event.Level = .info,
+        _ fields: [Event.Field]
     ) {
         tell(Event(kind, call: playback?.call, level: level, message, fields))
+    }
+
+    private func sayStarted(_ playback: Playback, isFirst: Bool) {
+        let latency = Instant.now - playback.since
+        let missing = playback.sound.missing.joined(separator: "; ")
+        var words = isFirst ? playback.name : "\(playback.name) goes on"
+        if !missing.isEmpty && isFirst { words += " (\(missing))" }
+        var fields: [Event.Field] = [
+            .init("sound", .text(playback.name)), .init("path", .text(playback.current?.path ?? "")),
+            .init("step", .text(playback.step.rawValue)), .init("latency_ms", .real(latency.milliseconds)),
+            .init("missing", .text(missing)), .init("resumed", .flag(!isFirst)),
+        ]
+        // How one turn of the loop looks, for a report's picture; ten seconds say enough.
+        if isFirst, let pcm = playback.pcm {
+            fields.append(.init("step_ms", .number(50)))
+            fields.append(.init("envelope", .reals(Array(pcm.envelope(step: .milliseconds(50)).prefix(200)))))
+        }
+        say(.soundStarted, playback, words, fields)
     }
 
     private func sayStopped(_ playback: Playback, _ why: String, acknowledged: Duration?) {

@@ -9,7 +9,7 @@ struct SoundCache {
         let path: String
         let inode: UInt64
         let size: Int64
-        let modified: Int64
+        let modified: Int
 
         init?(_ path: String) {
             var status = stat()
@@ -17,7 +17,10 @@ struct SoundCache {
             self.path = path
             inode = UInt64(status.st_ino)
             size = Int64(status.st_size)
-            modified = Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
+            // Seconds and nanoseconds by their place: libpulse's module claims timespec's members in release builds.
+            modified = withUnsafeBytes(of: &status.st_mtim) { bytes in
+                bytes.load(as: Int.self) &* 1_000_000_000 &+ bytes.load(fromByteOffset: 8, as: Int.self)
+            }
         }
     }
 

@@ -144,7 +144,9 @@ package struct SoundCatalog: Sendable, Equatable {
         }
         let stems = name.text == name.stem ? [name.text] : [name.text, name.stem]
         for stem in stems {
-            if case .file(let path)? = themes.find(stem, in: themes.chain(from: themeName ?? "freedesktop")) { return path }
+            if case .file(let path)? = themes.find(stem, in: themes.chain(from: themeName ?? "freedesktop")) {
+                return path
+            }
             if let path = own(stem) { return path }
         }
         return nil

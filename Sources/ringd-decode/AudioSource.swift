@@ -81,7 +81,8 @@ final class AudioSource {
 
     /// Frames of the source as frames of the output.
     func outputFrames(_ frames: Int64) -> Int64 {
-        av_rescale(frames, Int64(rate), Int64(format!.pointee.streams[Int(track)]!.pointee.codecpar.pointee.sample_rate))
+        av_rescale(
+            frames, Int64(rate), Int64(format!.pointee.streams[Int(track)]!.pointee.codecpar.pointee.sample_rate))
     }
 
     /// Calls `body` with (samples, frames, channels) block after block, until it returns false or the sound ends.

@@ -5,14 +5,16 @@ func convert(_ input: String, to output: String) throws(DecodeFailure) {
     var status = stat()
     guard stat(input, &status) == 0 else {
         throw DecodeFailure(
-            file: input, cause: "cannot be read (\(String(cString: strerror(errno))))", cure: "name a file that is there")
+            file: input, cause: "cannot be read (\(String(cString: strerror(errno))))",
+            cure: "name a file that is there")
     }
     guard status.st_mode & S_IFMT == S_IFREG else {
         throw DecodeFailure(file: input, cause: "is not a regular file", cure: "name a sound file")
     }
     guard status.st_size <= Limit.inputBytes else {
         throw DecodeFailure(
-            file: input, cause: "is larger than \(Limit.inputBytes >> 20) MiB", cure: "a ringtone is short: cut it first")
+            file: input, cause: "is larger than \(Limit.inputBytes >> 20) MiB",
+            cure: "a ringtone is short: cut it first")
     }
 
     let source = try AudioSource(input)
@@ -42,7 +44,8 @@ func convert(_ input: String, to output: String) throws(DecodeFailure) {
     }
     guard let file else {
         throw DecodeFailure(
-            file: input, cause: "has no sound that could be decoded", cure: "is it damaged or copy-protected? Try another")
+            file: input, cause: "has no sound that could be decoded",
+            cure: "is it damaged or copy-protected? Try another")
     }
     try file.finish()
 }
