@@ -145,7 +145,8 @@ package actor Daemon {
             publish(uuid, isAudioOn: isOn)
         case .notice(let call, let reason):
             edges.missed.add(
-                call, reason, appName: appName(call.invite.app), canCallBack: callBack(call) != nil)
+                call, reason, appName: appName(call.invite.app), canOpen: opening(call.invite.app) != nil,
+                canCallBack: callBack(call) != nil)
         case .record(let call): record(call)
         case .note(let kind, let call, let level, let message, let fields):
             emit(Event(kind, call: call, level: level, message, fields))
@@ -156,6 +157,7 @@ package actor Daemon {
         Wording.incoming(
             caller: call.invite.caller.display, handle: call.invite.caller.handle?.value,
             isVideo: call.invite.isVideo, app: appName(call.invite.app), isWaiting: isWaiting,
+            canOpen: opening(call.invite.app) != nil,
             soundName: edges.needsServerSound ? "phone-incoming-call" : nil)
     }
 
