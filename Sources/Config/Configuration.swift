@@ -4,7 +4,6 @@ package struct Configuration: Sendable, Equatable {
     package var sound = Sound()
     package var vibration = true
     package var apns = APNs()
-    package var history = 20_000
     package var apps: [String: App] = [:]
 
     /// `[ring]`

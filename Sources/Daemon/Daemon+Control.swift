@@ -176,7 +176,11 @@ extension Daemon {
         let app = details["app"]?.text.flatMap { $0.isEmpty ? nil : $0 } ?? Self.manualApp
         guard app == Self.manualApp || registry.apps[app] != nil else { throw unknownApp(app) }
         var signal = CallSignal()
-        signal.key = details["key"]?.text.flatMap { $0.isEmpty ? nil : $0 } ?? CallUUID.random().description
+        let key = details["key"]?.text ?? ""
+        guard key.utf8.count <= PayloadReader.longestKey else {
+            throw refusal("InvalidArgument", "a call id has at most \(PayloadReader.longestKey) bytes")
+        }
+        signal.key = key.isEmpty ? CallUUID.random().description : key
         return try present(signal, details, app: app)
     }
 

@@ -31,6 +31,9 @@ extension Daemon {
                     })
             }
             timer = try TimerSource(loop) { [unowned self] in self.assumeIsolated { $0.receive(.timeUp) } }
+            daily = try TimerSource(loop, accuracy: .seconds(3600)) { [unowned self] in
+                self.assumeIsolated { $0.renewCertificate() }
+            }
             rest = try TimerSource(loop, accuracy: .seconds(1)) { Memory.releaseCleanPages() }
             try makeEdges()
         } catch {
@@ -178,9 +181,23 @@ extension Daemon {
             edges.gateway = gateway
             edges.gatewayFault = nil
             gateway.start()
+            daily.arm(after: .seconds(86_400))
         } catch {
             edges.gatewayFault = "\(error)"
             emit(Event(.gatewayFault, level: .error, "the APNs gateway cannot start: \(error)"))
+        }
+    }
+
+    /// The server's certificate lives 13 months and a daemon may live longer: looked at once a day and on reload.
+    private func renewCertificate() {
+        daily.arm(after: .seconds(86_400))
+        guard let credentials = edges.credentials, let gateway = edges.gateway else { return }
+        do {
+            guard try credentials.renewIfDue() else { return }
+            gateway.reload(gatewayConfiguration(), context: try .server(credentials.server))
+            emit(Event(.gatewayListening, "the gateway's certificate was about to end: a new one is in use"))
+        } catch {
+            emit(Event(.gatewayFault, level: .error, "the gateway's certificate cannot be renewed: \(error)"))
         }
     }
 
@@ -267,6 +284,7 @@ extension Daemon {
         }
         if let gateway = edges.gateway {
             gateway.reload(gatewayConfiguration())
+            renewCertificate()
         } else {
             startGateway()
         }

@@ -66,6 +66,7 @@ package actor Daemon {
     var timer: TimerSource!
     /// Fires once when there has been nothing to do for a while.
     var rest: TimerSource!
+    var daily: TimerSource!
     var signals: [SignalSource] = []
 
     var lastPush: UInt64 = 0
