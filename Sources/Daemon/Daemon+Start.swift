@@ -23,7 +23,7 @@ extension Daemon {
         }
         readConfiguration()
         do throws(LoopFailure) {
-            // Before the first thread is started, so that every thread has them blocked.
+                // Blocked here, and in the worker from its birth: the loop reads them.
             for (signo, action) in [(SIGTERM, "stop"), (SIGINT, "stop"), (SIGHUP, "reload")] {
                 signals.append(
                     try SignalSource(loop, signo) { [unowned self] in
