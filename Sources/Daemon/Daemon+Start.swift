@@ -23,7 +23,7 @@ extension Daemon {
         }
         readConfiguration()
         do throws(LoopFailure) {
-                // Blocked here, and in the worker from its birth: the loop reads them.
+            // Blocked here, and in the worker from its birth: the loop reads them.
             for (signo, action) in [(SIGTERM, "stop"), (SIGINT, "stop"), (SIGHUP, "reload")] {
                 signals.append(
                     try SignalSource(loop, signo) { [unowned self] in
