@@ -5,8 +5,7 @@ internal import Glibc
 internal import JSON
 
 /// One run of ringctl: the connection to ringd, and where words go.
-final class Session: @unchecked Sendable {
-    // One thread, the main one, made and used there; verbs are Sendable values in a table, which is why this must be.
+final class Session {
     let isJSON: Bool
     let style: Style
     private var loop: EventLoop?

@@ -176,6 +176,7 @@ extension Daemon {
             edges.credentials = credentials
             let gateway = try BinaryGateway(
                 loop, gatewayConfiguration(), context: try .server(credentials.server),
+                inheritedDescriptors: ServiceManager.takeSockets(),
                 decide: { [unowned self] push in decide(push) },
                 report: { [unowned self] event in emit(event) })
             edges.gateway = gateway
