@@ -26,11 +26,7 @@ final class Session {
 
     func say(_ json: JSONValue) throws(Refusal) { try say(json.encoded()) }
 
-    var configFile: String {
-        let home = environment["HOME"] ?? "/"
-        let base = environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? home + "/.config"
-        return base + "/ringd/ringd.conf"
-    }
+    var configFile: String { XDG.folder(.config, environment) + "/ringd.conf" }
 
     // MARK: The bus
 
