@@ -61,7 +61,7 @@ extension Daemon {
             return nil
         case "Report": return reportOf(call, first)
         case "Sounds": return [.array(of: "a{sv}", sounds())]
-        case "AddSound": return addSound(call, path: first)
+        case "AddSound": return try addSound(call, path: first)
         case "PlaySound": return try playSound(call, name: first)
         case "Configuration":
             return [
@@ -289,17 +289,27 @@ extension Daemon {
         }
     }
 
-    private func addSound(_ call: BusCall, path: String) -> [DBusValue]? {
+    /// On a thread of its own, for as long as it takes: a long conversion must not hold up the store or a ring.
+    private func addSound(_ call: BusCall, path: String) throws(DBusFailure) -> [DBusValue]? {
+        guard installer == nil else { throw refusal("Busy", "another sound is being installed: try again in a moment") }
         let catalog = edges.catalog
         let decoder = options.decoder
-        worker.post { [unowned self, loop] in
+        let installer = Worker(name: "ringd-install")
+        self.installer = installer
+        installer.post { [unowned self, loop] in
             let result: Result<[DBusValue], DBusFailure>
             do throws(SoundFailure) {
                 result = .success([.string(try catalog.install(file: path, converter: decoder).name)])
             } catch {
                 result = .failure(DBusFailure("org.ringd.Error.Sound", error.description))
             }
-            loop.post { self.assumeIsolated { $0.edges.service.answer(call, result) } }
+            loop.post {
+                self.assumeIsolated { me in
+                    me.edges.service.answer(call, result)
+                    installer.finish()
+                    me.installer = nil
+                }
+            }
         }
         return nil
     }

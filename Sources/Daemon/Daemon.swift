@@ -68,6 +68,8 @@ package actor Daemon {
     var rest: TimerSource!
     var daily: TimerSource!
     var signals: [SignalSource] = []
+    /// Busy with `sounds add`.
+    var installer: Worker?
 
     var lastPush: UInt64 = 0
     var outcomes: [PushID: PushOutcome] = [:]
