@@ -281,12 +281,15 @@ extension Daemon {
 
     private func sounds() -> [DBusValue] {
         let current = edges.catalog.resolve(SoundRequest(user: configuration.sound.ringtone))
-        return edges.catalog.list().map { sound in
+        func entry(_ name: String, _ path: String, _ origin: String) -> DBusValue {
             .dict(
-                ("name", .string(sound.name)), ("path", .string(sound.path)),
-                ("origin", .string(sound.origin.rawValue)),
-                ("current", .bool(sound.path == current.path)))
+                ("name", .string(name)), ("path", .string(path)), ("origin", .string(origin)),
+                ("current", .bool(path == current.path)))
         }
+        let named = edges.catalog.list().map { entry($0.name, $0.path, $0.origin.rawValue) }
+        // What rings may be one that no name leads to: the theme's, behind ours of the same name.
+        guard let path = current.path, !named.contains(where: { $0["current"]?.flag == true }) else { return named }
+        return [entry(current.name, path, current.step.rawValue)] + named
     }
 
     /// On a thread of its own, for as long as it takes: a long conversion must not hold up the store or a ring.
