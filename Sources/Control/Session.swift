@@ -32,8 +32,9 @@ final class Session {
 
     static let name = "org.ringd.Ringd1"
     static let path = "/org/ringd/Ringd1"
+    static let eventRule = "type='signal',sender='\(name)',interface='org.ringd.Monitor1',member='Event'"
 
-    private func connect() throws(Refusal) -> (EventLoop, DBusConnection) {
+    func connect() throws(Refusal) -> (EventLoop, DBusConnection) {
         if let loop, let connection { return (loop, connection) }
         guard let address = SessionBus.defaultAddress(environment) else {
             throw .unreachable(
@@ -102,7 +103,7 @@ final class Session {
             return false
         }
         connection.onDisconnect = { isGone = true }
-        connection.addMatch("type='signal',sender='\(Self.name)',interface='org.ringd.Monitor1',member='Event'")
+        connection.addMatch(Self.eventRule)
         while !isGone {
             do throws(LoopFailure) {
                 try loop.turn(timeout: .seconds(3600))
