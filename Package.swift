@@ -91,7 +91,17 @@ let package = Package(
         .testTarget(
             name: "GatewayTests", dependencies: ["Base", "EventLoop", "Crypto", "Gateway"], swiftSettings: strict),
         .testTarget(
-            name: "RingtoneTests", dependencies: ["Base", "EventLoop", "Ringtone", "ringd-decode"],
+            name: "RingtoneTests", dependencies: ["Base", "EventLoop", "Ringtone", "TestSupport", "ringd-decode"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: ["JSON", "TestSupport", "ringctl", "ringd", "ringd-decode", "ringd-test-app"],
+            swiftSettings: strict),
+        // What several of them use: a headless desktop, and recordings of what it plays.
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+        // An app that takes calls over D-Bus, as apps are to do.
+        .executableTarget(
+            name: "ringd-test-app", dependencies: ["Base", "DBus", "EventLoop"], path: "Tests/TestApp",
             swiftSettings: strict),
     ]
 )

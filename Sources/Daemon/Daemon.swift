@@ -71,6 +71,8 @@ package actor Daemon {
     /// Busy with `sounds add`.
     var installer: Worker?
 
+    /// Each live call's state as it was last written and published.
+    private var recorded: [CallUUID: CallState] = [:]
     var lastPush: UInt64 = 0
     var outcomes: [PushID: PushOutcome] = [:]
     var tokens: [CallUUID: String] = [:]
@@ -98,6 +100,7 @@ package actor Daemon {
             for action in center.handle(next, at: .now) { perform(action) }
         }
         isDraining = false
+        for call in center.calls where recorded[call.uuid] != call.state { record(call) }
         if let deadline = center.nextDeadline { timer.arm(at: deadline) } else { timer.disarm() }
         if center.calls.isEmpty { rest.arm(after: .seconds(10)) } else { rest.disarm() }
     }
@@ -177,6 +180,7 @@ package actor Daemon {
 
     private func record(_ call: Call) {
         let row = CallRow(call, at: .now, wall: .now)
+        recorded[call.uuid] = call.state.isEnded ? nil : call.state
         edges.store.record(row)
         if call.state.isEnded {
             edges.store.clearLive(call.uuid)

@@ -127,10 +127,17 @@ package final class Store: Sendable {
         }
     }
 
+    /// Its banner stays as `place` had it.
     package func setLive(_ live: LiveRow) {
         write { database throws(StoreFailure) in
             try database.run(
-                "INSERT OR REPLACE INTO live VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                """
+                INSERT INTO live VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+                ON CONFLICT (uuid) DO UPDATE SET caller = excluded.caller, handle = excluded.handle,
+                    handle_kind = excluded.handle_kind, video = excluded.video, serial = excluded.serial,
+                    began = excluded.began, deadline = excluded.deadline, began_wall = excluded.began_wall,
+                    boot = excluded.boot, state = excluded.state
+                """,
                 [
                     .text(live.uuid.description), .text(live.app), .text(live.key),
                     .integer(live.isKeySynthetic ? 1 : 0), .optional(live.callerName), .optional(live.handle),

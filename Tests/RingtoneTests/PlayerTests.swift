@@ -2,6 +2,7 @@ import Base
 import EventLoop
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Ringtone
@@ -35,15 +36,6 @@ import Testing
         #expect(place < 2 * 48000 / 40, "the first \(place / 2) frames are missing")
         return (start, place)
     }
-
-    private func find(_ part: ArraySlice<Int16>, in samples: ArraySlice<Int16>) -> Int? {
-        stride(from: samples.startIndex, to: samples.endIndex - part.count, by: 2).first {
-            samples[$0] == part.first && samples[$0..<$0 + part.count].elementsEqual(part)
-        }
-    }
-
-    /// The first frame that is not silence.
-    private func onset(_ samples: [Int16]) -> Int? { samples.firstIndex { $0 != 0 }.map { $0 / 2 } }
 
     @Test func aRingLoopsSampleForSample() throws {
         let pcm = PCM.noise(seconds: 0.5, silence: 1)
@@ -120,12 +112,12 @@ import Testing
     @Test func aServerThatHangsIsReportedAndNeverPlaysAnEndedRing() throws {
         let stage = try Stage(desk.server)
         #expect(try stage.turn { stage.player.status.isConnected })
-        Glibc.kill(desk.pid, SIGSTOP)
+        Glibc.kill(desk.pid(), SIGSTOP)
         stage.player.wish = .files(try file(.noise(seconds: 1)))
         #expect(try stage.turn { stage.first(.soundFallback) != nil })
         stage.player.wish = nil
         try stage.turn(seconds: 0.2)
-        Glibc.kill(desk.pid, SIGCONT)
+        Glibc.kill(desk.pid(), SIGCONT)
         try stage.turn(seconds: 0.5)
         #expect(stage.first(.soundHeard) == nil)
         #expect(try desk.pactl("list", "short", "sink-inputs").isEmpty)

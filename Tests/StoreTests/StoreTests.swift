@@ -70,10 +70,15 @@ struct StoreTests {
             store.add(app)
             store.setLive(live)
             store.place(live.uuid, notification: 9, server: ":1.5")
+            // Written again when something changes, it still knows its banner.
+            var answered = live
+            answered.state = "answering"
+            store.setLive(answered)
             try rig.flush(store)
         }
         let snapshot = try rig.open().snapshot()
         #expect(snapshot.apps == [app])
+        #expect(snapshot.live.first?.state == "answering")
         #expect(snapshot.live.count == 1)
         #expect(
             snapshot.live[0].notification == 9 && snapshot.live[0].server == ":1.5"
