@@ -211,6 +211,8 @@ extension Daemon {
         }
         var made = BinaryGateway.Configuration(listeners: listeners)
         made.authorityPath = paths.certificates + "/ca.pem"
+        made.pushesPerSecond = configuration.apns.rate
+        made.pushBurst = 2 * configuration.apns.rate
         return made
     }
 
