@@ -86,6 +86,9 @@ let package = Package(
         .testTarget(name: "PushesTests", dependencies: ["Base", "JSON", "Pushes"], swiftSettings: strict),
         .testTarget(name: "ConfigTests", dependencies: ["Base", "Config"], swiftSettings: strict),
         .testTarget(name: "ControlTests", dependencies: ["Base", "Control", "JSON", "Report"], swiftSettings: strict),
+        .testTarget(
+            name: "DesktopTests", dependencies: ["Base", "EventLoop", "DBus", "Desktop", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(name: "DocsTests", dependencies: ["Base", "BusService", "Config"], swiftSettings: strict),
         .testTarget(name: "StoreTests", dependencies: ["Base", "EventLoop", "Store"], swiftSettings: strict),
         .testTarget(
