@@ -9,13 +9,13 @@ extension Configuration {
             return .failure(ConfigFault(0, name, "there is no setting \"\(Text.clean(name))\"\(hint) (ringctl config)"))
         }
         var trial = Configuration()
-        guard !value.contains("\n"), setting.read(value, &trial) else {
+        guard !value.utf8.contains(UInt8(ascii: "\n")), setting.read(value, &trial) else {
             return .failure(
                 ConfigFault(0, name, "\(name): \"\(Text.clean(value))\" is not understood; expected \(setting.expects)")
             )
         }
         let new = "\(setting.key) = \(value)"
-        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        var lines = INI.split(text).map(String.init)
         if let known = INI.parse(text).lines.last(where: { $0.section == setting.section && $0.key == setting.key }) {
             lines[known.number - 1] = new
         } else if let last = INI.parse(text).lines.last(where: { $0.section == setting.section }) {
@@ -25,7 +25,7 @@ extension Configuration {
             lines += (lines.isEmpty ? [] : [""]) + ["[\(setting.section)]", new]
         }
         if lines.last != "" { lines.append("") }
-        return .success(lines.joined(separator: "\n"))
+        return .success(lines.joined(separator: text.contains("\r\n") ? "\r\n" : "\n"))
     }
 }
 

@@ -19,7 +19,7 @@ enum INI {
         var lines: [INILine] = []
         var faults: [ConfigFault] = []
         var section = ""
-        for (index, raw) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        for (index, raw) in split(text).enumerated() {
             let number = index + 1
             let line = trim(raw)
             if line.isEmpty || line.first == "#" || line.first == ";" { continue }
@@ -45,6 +45,11 @@ enum INI {
                 INILine(number: number, section: section, key: key, value: trim(line[line.index(after: equals)...])))
         }
         return (lines, faults)
+    }
+
+    /// Lines end in LF or CR LF, which is one Character.
+    static func split(_ text: String) -> [Substring] {
+        text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
     }
 
     private static func trim(_ text: some StringProtocol) -> String {

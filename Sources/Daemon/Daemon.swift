@@ -78,6 +78,7 @@ package actor Daemon {
     var tokens: [CallUUID: String] = [:]
     var lastEnded: (call: Call, reason: EndReason, at: WallTime)?
     var unsaved: [EventRow] = []
+    private var isSaving = false
     var isReady = false
     var isStopping = false
 
@@ -113,13 +114,15 @@ package actor Daemon {
         // Debug talk of no call is not worth a page on disk.
         guard event.call != nil || event.level < .debug else { return }
         unsaved.append(event.row)
-        if unsaved.count == 1 {
-            // One transaction for all that this turn of the loop says.
-            loop.later { [unowned self] in self.assumeIsolated { $0.save() } }
-        }
+        // That it was raised once more can wait for what is said next: a ring need not wake the disk every few seconds.
+        guard !isSaving, event.kind != .notificationRaised else { return }
+        isSaving = true
+        // One transaction for all that this turn of the loop says.
+        loop.later { [unowned self] in self.assumeIsolated { $0.save() } }
     }
 
     func save() {
+        isSaving = false
         guard !unsaved.isEmpty else { return }
         edges.store.append(unsaved)
         unsaved = []
@@ -142,7 +145,9 @@ package actor Daemon {
         case .vibrate(let call): edges.haptics.wish = configuration.vibration ? call : nil
         case .show(let call, let isWaiting):
             edges.notifications.show(.call(call.uuid), banner(call, isWaiting: isWaiting))
-        case .raise(let uuid): edges.notifications.raise(.call(uuid))
+        case .raise(let uuid):
+            edges.notifications.raise(.call(uuid))
+            edges.player?.attendWhileAwake()
         case .withdraw(let uuid): edges.notifications.withdraw(.call(uuid))
         case .performAnswer(let action, let call): answer(action, call)
         case .performEnd(let action, let call, let reason): tellEnd(action, call, reason)

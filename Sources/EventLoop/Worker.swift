@@ -61,8 +61,9 @@ private final class WorkerState: @unchecked Sendable {
     func post(_ job: @escaping @Sendable () -> Void) {
         pthread_mutex_lock(mutex)
         if !isFinishing { jobs.append(job) }
-        pthread_cond_signal(condition)
         pthread_mutex_unlock(mutex)
+        // With the lock still held, the thread would wake only to wait for it.
+        pthread_cond_signal(condition)
     }
 
     func serve() {

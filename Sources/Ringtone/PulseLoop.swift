@@ -23,13 +23,14 @@ final class PulseLoop {
         DeferEvent.fill(&api.pointee)
         // libpulse's clients never ask a foreign loop to quit.
         api.pointee.quit = { _, _ in }
-        napTimer = try TimerSource(loop, accuracy: .milliseconds(50)) { [unowned self] in napTimerFired() }
+        napTimer = try TimerSource(loop, accuracy: Self.slack) { [unowned self] in napTimerFired() }
     }
 
     // MARK: Napping
 
-    /// How long the server's messages may wait while `mayNap`. A refill is asked for when 2.1 s are left to play.
-    static let nap: Duration = .milliseconds(1250)
+    /// How long the server's messages may wait while `mayNap`, and how much longer where that spares a wakeup. A refill
+    /// is asked for when 2.6 s are left to play.
+    static let (nap, slack): (Duration, Duration) = (.milliseconds(1800), .milliseconds(250))
 
     /// True while nothing the server says is urgent: a ring plays on. Over shared memory the server gives back every
     /// 64 kB it has played, three times a second, and each would wake this process; a nap takes them in one go. A
@@ -47,6 +48,13 @@ final class PulseLoop {
             for event in ioEvents.values { event.applyInterest() }
         }
         if mayNap { napTimer.arm(after: Self.nap) } else { napTimer.disarm() }
+    }
+
+    /// Takes now what waits, and naps anew.
+    func attendWhileAwake() {
+        guard isNapping else { return }
+        napTimer.disarm()
+        napTimerFired()
     }
 
     private func napTimerFired() {

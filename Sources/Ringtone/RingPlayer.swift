@@ -273,6 +273,9 @@ package final class RingPlayer {
         pulse.attend()
     }
 
+    /// For whoever is awake anyway: does now what the end of a nap would wake us for.
+    package func attendWhileAwake() { pulse.attendWhileAwake() }
+
     /// The stream was ended from outside. With a sink there it was the user, in a mixer, who wants silence.
     private func killed(_ playback: Playback) {
         playback.stream = nil

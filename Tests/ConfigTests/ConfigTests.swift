@@ -1,5 +1,6 @@
 import Base
 import Config
+import Foundation
 import Testing
 
 struct ConfigTests {
@@ -75,6 +76,24 @@ struct ConfigTests {
         }
     }
 
+    @Test func linesMayEndAsOnWindows() {
+        let (configuration, faults) = Configuration.read(
+            "# x\r\n[ring]\r\ntime = 12\r\nrais = 3\r\n[sound]\nvolume = 5\r\n")
+        #expect(configuration.ring.time == .seconds(12) && configuration.sound.volume == 5)
+        #expect(faults.map(\.line) == [4])
+    }
+
+    @Test func editingAFileFromWindows() throws {
+        let text = "[sound]\r\nvolume = 5\r\nramp = 1\r\n"
+        #expect(
+            try Configuration.edit(text, set: "sound.volume", to: "7").get()
+                == "[sound]\r\nvolume = 7\r\nramp = 1\r\n")
+        // "\r\n" is one Character and not "\n".
+        #expect(throws: ConfigFault.self) {
+            try Configuration.edit(text, set: "sound.device", to: "x\r\n[app a.b]\r\nanswer = run /x").get()
+        }
+    }
+
     @Test func soundsAreNamesNeverPaths() {
         for bad in ["/etc/passwd", "../x", ".hidden", String(repeating: "x", count: 200)] {
             #expect(Configuration.read("[app a.b]\nsound = \(bad)").1.count == 1)
@@ -117,5 +136,28 @@ struct ConfigTests {
         let (configuration, faults) = Configuration.read(String(repeating: "x", count: (1 << 20) + 1))
         #expect(configuration == Configuration() && faults.count == 1)
         #expect(Configuration.read("[ring]\ntime = " + String(repeating: "1", count: 5000)).1.count == 1)
+    }
+}
+
+/// Inputs that broke the reader once, or that stand for a kind that must not. Found by `Scripts/fuzz`.
+struct ConfigFailCases {
+    @Test func areHarmless() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Fuzz")
+        for folder in ["FailCases/config", "corpus/config"] {
+            let files = try FileManager.default.contentsOfDirectory(
+                at: root.appending(path: folder), includingPropertiesForKeys: nil)
+            #expect(!files.isEmpty)
+            for file in files {
+                let text = String(decoding: try Data(contentsOf: file), as: UTF8.self)
+                let (configuration, faults) = Configuration.read(text)
+                #expect(faults.map(\.line) == faults.map(\.line).sorted(), "\(file.lastPathComponent)")
+                // What is in force says the same when it is written and read again.
+                let written = Setting.all.map { "[\($0.section)]\n\($0.key) = \($0.text(configuration))" }
+                let (read, more) = Configuration.read(written.joined(separator: "\n"))
+                var again = read
+                again.apps = configuration.apps
+                #expect(again == configuration && more.isEmpty, "\(file.lastPathComponent)")
+            }
+        }
     }
 }

@@ -1,4 +1,5 @@
 import Base
+import Foundation
 import JSON
 import Pushes
 import Testing
@@ -118,5 +119,29 @@ struct PayloadTests {
         let value = try JSONValue.parse(text)
         #expect(try JSONValue.parse(value.encoded()) == value)
         #expect(value["a"] != nil && value["zz"] == nil)
+    }
+}
+
+/// Inputs that broke the reader once, or that stand for a kind that must not. Found by `Scripts/fuzz`.
+struct PayloadFailCases {
+    @Test func areHarmless() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Fuzz")
+        for folder in ["FailCases/payload", "corpus/payload"] {
+            let files = try FileManager.default.contentsOfDirectory(
+                at: root.appending(path: folder), includingPropertiesForKeys: nil)
+            #expect(!files.isEmpty)
+            for file in files {
+                let bytes = [UInt8](try Data(contentsOf: file))
+                do throws(PayloadFault) {
+                    let signal = try PayloadReader.read(bytes)
+                    #expect(signal.kind == .invite || signal.key != nil, "\(file.lastPathComponent)")
+                } catch {
+                    #expect(!error.description.isEmpty, "\(file.lastPathComponent)")
+                }
+                guard let value = try? JSONValue.parse(bytes) else { continue }
+                let text = value.encoded()
+                #expect(try JSONValue.parse(text).encoded() == text, "\(file.lastPathComponent)")
+            }
+        }
     }
 }

@@ -17,11 +17,11 @@ public func fuzzConfig(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     }
     precondition(configuration.ring.time <= configuration.ring.longest, "a ring longer than the longest")
     let written = Setting.all.map { "[\($0.section)]\n\($0.key) = \($0.text(configuration))" }.joined(separator: "\n")
-    var (again, more) = Configuration.read(written)
+    let (read, more) = Configuration.read(written)
+    var again = read
     again.apps = configuration.apps
     precondition(more.isEmpty, "what was written is not understood: \(more)")
     precondition(again == configuration, "not the same when read again: \(written)")
-    more = []
     for app in configuration.apps.values {
         for case .url(let template)? in [app.answer, app.open, app.callBack, app.end] {
             let filled = Handoff.fill(template) { _ in "://\u{0}\n?&#" }

@@ -16,7 +16,9 @@ public func fuzzPayload(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     }
     if let value = try? JSONValue.parse(bytes) {
         let text = value.encoded()
-        guard let again = try? JSONValue.parse(text) else { preconditionFailure("what was written is not read: \(text)") }
+        guard let again = try? JSONValue.parse(text) else {
+            preconditionFailure("what was written is not read: \(text)")
+        }
         precondition(again.encoded() == text, "not the same when read again: \(text)")
         _ = value.encoded(pretty: true)
     }
@@ -35,7 +37,8 @@ private func check(_ signal: CallSignal) {
         precondition(!text.isEmpty && text.utf8.count <= 1024, "a text out of limits")
         for scalar in text.unicodeScalars {
             switch scalar.properties.generalCategory {
-            case .control, .surrogate, .lineSeparator, .paragraphSeparator: preconditionFailure("unfit to show: \(text)")
+            case .control, .surrogate, .lineSeparator, .paragraphSeparator:
+                preconditionFailure("unfit to show: \(text)")
             default: break
             }
         }
