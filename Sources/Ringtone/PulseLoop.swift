@@ -23,14 +23,16 @@ final class PulseLoop {
         DeferEvent.fill(&api.pointee)
         // libpulse's clients never ask a foreign loop to quit.
         api.pointee.quit = { _, _ in }
-        napTimer = try TimerSource(loop, accuracy: Self.slack) { [unowned self] in napTimerFired() }
+        napTimer = try TimerSource(loop) { [unowned self] in napTimerFired() }
     }
 
     // MARK: Napping
 
-    /// How long the server's messages may wait while `mayNap`, and how much longer where that spares a wakeup. A refill
-    /// is asked for when 2.6 s are left to play.
-    static let (nap, slack): (Duration, Duration) = (.milliseconds(1800), .milliseconds(250))
+    /// How long the server's messages may wait while `mayNap`. A refill is asked for when 4.8 s are left to play.
+    ///
+    /// Four seconds to the millisecond, as long as a notification stays before it is raised again: that takes what waits,
+    /// so a ring has one heartbeat. With slack the loop would put the two on different ticks.
+    static let nap: Duration = .seconds(4)
 
     /// True while nothing the server says is urgent: a ring plays on. Over shared memory the server gives back every
     /// 64 kB it has played, three times a second, and each would wake this process; a nap takes them in one go. A

@@ -57,9 +57,9 @@ final class PulseStream {
 
     /// Seconds of buffer, and how much of it may run empty before the server asks again.
     ///
-    /// Two refills in 5 s. The difference `tlength - 2 * minreq` is what PulseAudio takes for the sink's own latency: at 0
+    /// Two refills in 9 s. The difference `tlength - 2 * minreq` is what PulseAudio takes for the sink's own latency: at 0
     /// a sound card would wake the server every few milliseconds. Playing starts once `prebuf` is there.
-    private static let (target, request, prebuffer) = (5.0, 2.4, 0.05)
+    private static let (target, request, prebuffer) = (9.0, 4.2, 0.05)
 
     init?(
         _ context: PulseContext, _ output: SoundOutput, _ feeder: Feeder, name: String,
