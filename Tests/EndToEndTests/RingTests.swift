@@ -7,13 +7,12 @@ import Testing
 extension EndToEnd {
     /// From a push on a socket to silence after Answer, and every other way to stop.
     @Suite(.serialized) struct Ringing {
-        /// Loops without a pause, so that silence is silence.
-        static func addNoise(_ rig: Rig, seconds: Double = 1, silence: Double = 0) throws -> Noise {
-            let noise = Noise(seconds: seconds, silence: silence)
+        /// A ringtone that is too long to be given a pause, so that silence is silence.
+        static func addNoise(_ rig: Rig) throws {
+            let noise = Noise(seconds: 10)
             try rig.scratch.make("noise.wav", noise.wave)
             try rig.ask("sounds", "add", rig.scratch.at("noise.wav"))
             try rig.ask("config", "set", "sound.ringtone", "noise")
-            return noise
         }
 
         @Test func aPushFromPHPRingsTheDesktopUntilItIsAnswered() throws {
@@ -39,7 +38,7 @@ extension EndToEnd {
                 name = Talk
                 answer = run "\(rig.scratch.at("answer"))" "two words" $HOME {id}
                 """)
-            _ = try Self.addNoise(rig)
+            try Self.addNoise(rig)
             try rig.listen()
             let recording = try rig.desk.record()
             let start = rig.events.count
@@ -139,7 +138,7 @@ extension EndToEnd {
 
         @Test func everyWayToStopStopsEverything() throws {
             let rig = try Rig()
-            _ = try Self.addNoise(rig)
+            try Self.addNoise(rig)
             try rig.ask("apps", "add", Rig.app)
             try rig.listen()
             let recording = try rig.desk.record()
@@ -191,7 +190,7 @@ extension EndToEnd {
         @Test func silencedAndOpenedCallsStayAnswerable() throws {
             let rig = try Rig()
             try rig.configure("[app \(Rig.app)]\nopen = run /usr/bin/touch \(rig.scratch.at("opened"))\n")
-            _ = try Self.addNoise(rig)
+            try Self.addNoise(rig)
             try rig.ask("apps", "add", Rig.app)
             for way in ["silence", "body"] {
                 let start = rig.events.count
@@ -220,7 +219,7 @@ extension EndToEnd {
             let rig = try Rig()
             try rig.configure(
                 "[app \(Rig.app)]\nname = Talk\ncall-back = run /usr/bin/touch \(rig.scratch.at("back"))\n")
-            _ = try Self.addNoise(rig)
+            try Self.addNoise(rig)
             try rig.ask("apps", "add", Rig.app)
             try rig.listen()
             try rig.ask(
