@@ -29,7 +29,7 @@ let package = Package(
         .executable(name: "ringctl", targets: ["ringctl"]),
         .executable(name: "ringd-decode", targets: ["ringd-decode"]),
         // Not API: what the fuzzers in Fuzz/ are linked with.
-        .library(name: "_RingdParsers", targets: ["Gateway"]),
+        .library(name: "_RingdParsers", targets: ["Gateway", "Pushes", "JSON", "Config"]),
     ],
     targets: [
         // C libraries: a module map and a shim each, imported by exactly one Swift target.
@@ -86,6 +86,10 @@ let package = Package(
         .testTarget(name: "PushesTests", dependencies: ["Base", "JSON", "Pushes"], swiftSettings: strict),
         .testTarget(name: "ConfigTests", dependencies: ["Base", "Config"], swiftSettings: strict),
         .testTarget(name: "ControlTests", dependencies: ["Base", "Control", "JSON", "Report"], swiftSettings: strict),
+        .testTarget(
+            name: "DesktopTests", dependencies: ["Base", "EventLoop", "DBus", "Desktop", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(name: "DocsTests", dependencies: ["Base", "BusService", "Config"], swiftSettings: strict),
         .testTarget(name: "StoreTests", dependencies: ["Base", "EventLoop", "Store"], swiftSettings: strict),
         .testTarget(
             name: "GatewayTests", dependencies: ["Base", "EventLoop", "Crypto", "Gateway"], swiftSettings: strict),

@@ -15,5 +15,7 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CFuzzer"),
         fuzzer("FuzzBinary"),
+        fuzzer("FuzzConfig"),
+        fuzzer("FuzzPayload"),
     ]
 )

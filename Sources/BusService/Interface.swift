@@ -42,6 +42,8 @@ package struct BusInterface: Sendable {
         }
     }
 
+    package var methodNames: [String] { methods.map(\.name) }
+
     var xml: String {
         var out = "  <interface name=\"\(name)\">\n"
         for method in methods {

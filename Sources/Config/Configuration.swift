@@ -4,7 +4,6 @@ package struct Configuration: Sendable, Equatable {
     package var sound = Sound()
     package var vibration = true
     package var apns = APNs()
-    package var history = 20_000
     package var apps: [String: App] = [:]
 
     /// `[ring]`
@@ -62,6 +61,8 @@ package struct Configuration: Sendable, Equatable {
 
         /// Where the legacy binary protocol is served; empty for nowhere.
         package var binary = [Listener(host: "127.0.0.1", port: 2195, profile: .auto)]
+        /// Pushes per second and connection, after twice as many at once; 0 for no limit.
+        package var rate = 100
     }
 
     /// `[app APP-ID]`

@@ -91,6 +91,14 @@ package struct Setting: Sendable {
                     ? "none"
                     : c.apns.binary.map { "\($0.host):\($0.port) \($0.profile.rawValue)" }.joined(separator: ", ")
             }),
+        Setting(
+            section: "apns", key: "rate", expects: "0…100000",
+            help: "Pushes per second that one connection may send, after twice as many at once; 0 for no limit.",
+            read: { text, c in
+                guard let value = Int(text), (0...100_000).contains(value) else { return false }
+                c.apns.rate = value
+                return true
+            }, write: { String($0.apns.rate) }),
     ]
 
     // MARK: Values

@@ -5,8 +5,7 @@ internal import Glibc
 internal import JSON
 
 /// One run of ringctl: the connection to ringd, and where words go.
-final class Session: @unchecked Sendable {
-    // One thread, the main one, made and used there; verbs are Sendable values in a table, which is why this must be.
+final class Session {
     let isJSON: Bool
     let style: Style
     private var loop: EventLoop?
@@ -27,18 +26,15 @@ final class Session: @unchecked Sendable {
 
     func say(_ json: JSONValue) throws(Refusal) { try say(json.encoded()) }
 
-    var configFile: String {
-        let home = environment["HOME"] ?? "/"
-        let base = environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? home + "/.config"
-        return base + "/ringd/ringd.conf"
-    }
+    var configFile: String { XDG.folder(.config, environment) + "/ringd.conf" }
 
     // MARK: The bus
 
     static let name = "org.ringd.Ringd1"
     static let path = "/org/ringd/Ringd1"
+    static let eventRule = "type='signal',sender='\(name)',interface='org.ringd.Monitor1',member='Event'"
 
-    private func connect() throws(Refusal) -> (EventLoop, DBusConnection) {
+    func connect() throws(Refusal) -> (EventLoop, DBusConnection) {
         if let loop, let connection { return (loop, connection) }
         guard let address = SessionBus.defaultAddress(environment) else {
             throw .unreachable(
@@ -107,7 +103,7 @@ final class Session: @unchecked Sendable {
             return false
         }
         connection.onDisconnect = { isGone = true }
-        connection.addMatch("type='signal',sender='\(Self.name)',interface='org.ringd.Monitor1',member='Event'")
+        connection.addMatch(Self.eventRule)
         while !isGone {
             do throws(LoopFailure) {
                 try loop.turn(timeout: .seconds(3600))

@@ -64,8 +64,12 @@ extension Verbs {
 extension Session {
     /// The properties of each live call.
     func liveCalls() throws(Refusal) -> [DBusValue] {
-        let reply = try call("org.freedesktop.DBus.ObjectManager", "GetManagedObjects")
-        return (reply.first?.elements ?? []).compactMap { object in
+        Self.calls(in: try call("org.freedesktop.DBus.ObjectManager", "GetManagedObjects"))
+    }
+
+    /// … from GetManagedObjects' answer.
+    static func calls(in reply: [DBusValue]) -> [DBusValue] {
+        (reply.first?.elements ?? []).compactMap { object in
             guard case .entry(_, let interfaces) = object, case .entry(_, let properties)? = interfaces.elements?.first
             else { return nil }
             return properties

@@ -31,20 +31,10 @@ extension Verbs {
             example: "ringctl doctor"
         ) { _, session throws(Refusal) in try Doctor.run(session) },
         Verb(
-            name: "watch", summary: "What happens, as it happens (ends with Ctrl-C).", example: "ringctl watch --json"
-        ) { _, session throws(Refusal) in
-            if !session.isJSON { try session.say(session.style(.dim, "watching; Ctrl-C ends")) }
-            try session.follow { kind, event throws(Refusal) in
-                if session.isJSON {
-                    try session.say(.object([.init("kind", .string(kind))] + (event.json.members ?? [])))
-                    return
-                }
-                let wall = WallTime(nanoseconds: event["wall_ns"]?.integer ?? 0)
-                let call = event["call"]?.text.map { String($0.prefix(8)) } ?? "        "
-                let line = "\(wall.clockText)  \(call)  \(kind.rightPadded(to: 22)) \(event["message"]?.text ?? "")"
-                try session.say(session.style.line(line, level: event["level"]?.integer ?? 6, kind: kind))
-            }
-        },
+            name: "watch", summary: "What happens, as it happens; on a terminal with the keys to answer.",
+            options: [.init(name: "plain", help: "lines, on a terminal too (Ctrl-C ends)")],
+            example: "ringctl watch --json"
+        ) { invocation, session throws(Refusal) in try Watch.run(session, isPlain: invocation.has("plain")) },
         Verb(
             name: "apps", summary: "Registered apps and their tokens.", example: "ringctl apps com.example.talk",
             count: 0...1
@@ -124,28 +114,35 @@ extension Style {
 enum Doctor {
     static func run(_ session: Session) throws(Refusal) {
         let checks = try session.monitor("Doctor").first?.elements ?? []
-        func verdict(_ name: String) -> String {
-            checks.first { $0["name"]?.text == name }?["verdict"]?.text ?? "bad"
-        }
-        let seen = verdict("notifications") != "bad"
-        let heard = verdict("sound") == "good"
-        let answer =
-            switch (seen, heard) {
-            case (true, true): "Yes."
-            case (true, false): "Yes, but you would not hear it."
-            case (false, true): "Yes, but you would not see it."
-            case (false, false): "No."
-            }
+        let (seen, heard, answer) = verdict(checks)
         if session.isJSON {
             try session.say(
                 .object(
                     ("rings", .bool(seen || heard)), ("seen", .bool(seen)), ("heard", .bool(heard)),
                     ("checks", .array(checks.map(\.json)))))
         } else {
-            try session.say("Would a call ring now?  \(session.style(.bold, answer))\n")
+            try session.say(
+                "Would a call ring now?  \(session.style(.bold, seen || heard ? "Yes" : "No")): it \(answer).\n")
             for check in checks { try show(check, session) }
         }
         if !seen && !heard { throw Refusal(status: 1, message: "") }
+    }
+
+    /// Whether a call would be seen and heard, and that in words.
+    static func verdict(_ checks: [DBusValue]) -> (seen: Bool, heard: Bool, words: String) {
+        func verdict(_ name: String) -> String {
+            checks.first { $0["name"]?.text == name }?["verdict"]?.text ?? "bad"
+        }
+        let seen = verdict("notifications") != "bad"
+        let heard = verdict("sound") == "good"
+        let words =
+            switch (seen, heard) {
+            case (true, true): "rings"
+            case (true, false): "rings, but you would not hear it"
+            case (false, true): "rings, but you would not see it"
+            case (false, false): "does not ring"
+            }
+        return (seen, heard, words)
     }
 
     private static func show(_ check: DBusValue, _ session: Session) throws(Refusal) {

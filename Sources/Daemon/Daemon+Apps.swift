@@ -53,14 +53,15 @@ extension Daemon {
         }
     }
 
+    /// How the app is brought to the front: as configured, else the way its D-Bus name suggests.
+    func opening(_ app: String) -> Handoff? {
+        if let open = configuration.apps[app]?.open { return open }
+        guard case .dbus(let name, let path, _, _)? = configuration.apps[app]?.answer else { return nil }
+        return .dbus(busName: name, path: path, interface: nil, method: nil)
+    }
+
     func open(_ call: Call) {
-        let app = configuration.apps[call.invite.app]
-        let handoff: Handoff
-        if let open = app?.open {
-            handoff = open
-        } else if case .dbus(let name, let path, _, _)? = app?.answer {
-            handoff = .dbus(busName: name, path: path, interface: nil, method: nil)
-        } else {
+        guard let handoff = opening(call.invite.app) else {
             return emit(
                 Event(
                     .appOpened, call: call.uuid, "nothing to open: set open = in [app \(call.invite.app)] of ringd.conf"
@@ -100,7 +101,9 @@ extension Daemon {
             default: break  // MATE invents actions (desktop.md 0.12).
             }
         case .missed(let id):
-            if action == "callback", let call = edges.missed.calls[id], let handoff = callBack(call) {
+            let missed = edges.missed.calls[id]
+            if action == "default", let call = missed, opening(call.invite.app) != nil { open(call) }
+            if action == "callback", let call = missed, let handoff = callBack(call) {
                 edges.handoffs.perform(handoff, .callBack, call, activationToken: activationToken) {
                     [unowned self] failure, _ in
                     emit(

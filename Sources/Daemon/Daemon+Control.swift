@@ -61,7 +61,7 @@ extension Daemon {
             return nil
         case "Report": return reportOf(call, first)
         case "Sounds": return [.array(of: "a{sv}", sounds())]
-        case "AddSound": return addSound(call, path: first)
+        case "AddSound": return try addSound(call, path: first)
         case "PlaySound": return try playSound(call, name: first)
         case "Configuration":
             return [
@@ -176,7 +176,11 @@ extension Daemon {
         let app = details["app"]?.text.flatMap { $0.isEmpty ? nil : $0 } ?? Self.manualApp
         guard app == Self.manualApp || registry.apps[app] != nil else { throw unknownApp(app) }
         var signal = CallSignal()
-        signal.key = details["key"]?.text.flatMap { $0.isEmpty ? nil : $0 } ?? CallUUID.random().description
+        let key = details["key"]?.text ?? ""
+        guard key.utf8.count <= PayloadReader.longestKey else {
+            throw refusal("InvalidArgument", "a call id has at most \(PayloadReader.longestKey) bytes")
+        }
+        signal.key = key.isEmpty ? CallUUID.random().description : key
         return try present(signal, details, app: app)
     }
 
@@ -277,25 +281,38 @@ extension Daemon {
 
     private func sounds() -> [DBusValue] {
         let current = edges.catalog.resolve(SoundRequest(user: configuration.sound.ringtone))
-        return edges.catalog.list().map { sound in
+        func entry(_ name: String, _ path: String, _ origin: String) -> DBusValue {
             .dict(
-                ("name", .string(sound.name)), ("path", .string(sound.path)),
-                ("origin", .string(sound.origin.rawValue)),
-                ("current", .bool(sound.path == current.path)))
+                ("name", .string(name)), ("path", .string(path)), ("origin", .string(origin)),
+                ("current", .bool(path == current.path)))
         }
+        let named = edges.catalog.list().map { entry($0.name, $0.path, $0.origin.rawValue) }
+        // What rings may be one that no name leads to: the theme's, behind ours of the same name.
+        guard let path = current.path, !named.contains(where: { $0["current"]?.flag == true }) else { return named }
+        return [entry(current.name, path, current.step.rawValue)] + named
     }
 
-    private func addSound(_ call: BusCall, path: String) -> [DBusValue]? {
+    /// On a thread of its own, for as long as it takes: a long conversion must not hold up the store or a ring.
+    private func addSound(_ call: BusCall, path: String) throws(DBusFailure) -> [DBusValue]? {
+        guard installer == nil else { throw refusal("Busy", "another sound is being installed: try again in a moment") }
         let catalog = edges.catalog
         let decoder = options.decoder
-        worker.post { [unowned self, loop] in
+        let installer = Worker(name: "ringd-install")
+        self.installer = installer
+        installer.post { [unowned self, loop] in
             let result: Result<[DBusValue], DBusFailure>
             do throws(SoundFailure) {
                 result = .success([.string(try catalog.install(file: path, converter: decoder).name)])
             } catch {
                 result = .failure(DBusFailure("org.ringd.Error.Sound", error.description))
             }
-            loop.post { self.assumeIsolated { $0.edges.service.answer(call, result) } }
+            loop.post {
+                self.assumeIsolated { me in
+                    me.edges.service.answer(call, result)
+                    installer.finish()
+                    me.installer = nil
+                }
+            }
         }
         return nil
     }

@@ -19,10 +19,13 @@ extension Daemon {
             .init("bytes", .number(Int64(push.payload.count))), .init("peer", .text(push.peer)),
         ]
         func refuse(_ reason: PushReason, _ why: String) -> (PushVerdict, PushOutcome?) {
-            emit(
-                Event(
-                    .pushRefused, level: .warning, "push \(number) refused, \(reason.rawValue): \(why)",
-                    about + [.init("reason", .text(reason.rawValue))]))
+            // The gateway tells of its own pushes, and bounds how many such lines a flood can make.
+            if push.transport == .bus {
+                emit(
+                    Event(
+                        .pushRefused, level: .warning, "push \(number) refused, \(reason.rawValue): \(why)",
+                        about + [.init("reason", .text(reason.rawValue))]))
+            }
             return (.refused(PushRefusal(reason, why)), nil)
         }
         guard let owner = registry.owner(of: push.token) else {

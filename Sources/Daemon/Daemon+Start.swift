@@ -23,7 +23,7 @@ extension Daemon {
         }
         readConfiguration()
         do throws(LoopFailure) {
-            // Before the first thread is started, so that every thread has them blocked.
+            // Blocked here, and in the worker from its birth: the loop reads them.
             for (signo, action) in [(SIGTERM, "stop"), (SIGINT, "stop"), (SIGHUP, "reload")] {
                 signals.append(
                     try SignalSource(loop, signo) { [unowned self] in
@@ -31,6 +31,9 @@ extension Daemon {
                     })
             }
             timer = try TimerSource(loop) { [unowned self] in self.assumeIsolated { $0.receive(.timeUp) } }
+            daily = try TimerSource(loop, accuracy: .seconds(3600)) { [unowned self] in
+                self.assumeIsolated { $0.renewCertificate() }
+            }
             rest = try TimerSource(loop, accuracy: .seconds(1)) { Memory.releaseCleanPages() }
             try makeEdges()
         } catch {
@@ -173,14 +176,29 @@ extension Daemon {
             edges.credentials = credentials
             let gateway = try BinaryGateway(
                 loop, gatewayConfiguration(), context: try .server(credentials.server),
+                inheritedDescriptors: ServiceManager.takeSockets(),
                 decide: { [unowned self] push in decide(push) },
                 report: { [unowned self] event in emit(event) })
             edges.gateway = gateway
             edges.gatewayFault = nil
             gateway.start()
+            daily.arm(after: .seconds(86_400))
         } catch {
             edges.gatewayFault = "\(error)"
             emit(Event(.gatewayFault, level: .error, "the APNs gateway cannot start: \(error)"))
+        }
+    }
+
+    /// The server's certificate lives 13 months and a daemon may live longer: looked at once a day and on reload.
+    private func renewCertificate() {
+        daily.arm(after: .seconds(86_400))
+        guard let credentials = edges.credentials, let gateway = edges.gateway else { return }
+        do {
+            guard try credentials.renewIfDue() else { return }
+            gateway.reload(gatewayConfiguration(), context: try .server(credentials.server))
+            emit(Event(.gatewayListening, "the gateway's certificate was about to end: a new one is in use"))
+        } catch {
+            emit(Event(.gatewayFault, level: .error, "the gateway's certificate cannot be renewed: \(error)"))
         }
     }
 
@@ -193,6 +211,8 @@ extension Daemon {
         }
         var made = BinaryGateway.Configuration(listeners: listeners)
         made.authorityPath = paths.certificates + "/ca.pem"
+        made.pushesPerSecond = configuration.apns.rate
+        made.pushBurst = 2 * configuration.apns.rate
         return made
     }
 
@@ -267,6 +287,7 @@ extension Daemon {
         }
         if let gateway = edges.gateway {
             gateway.reload(gatewayConfiguration())
+            renewCertificate()
         } else {
             startGateway()
         }
@@ -306,26 +327,23 @@ extension Daemon {
         edges.gateway?.stop()
         emit(Event(.daemonStopping, level: .notice, "stopping"))
         save()
+        // What the loop still does in 20 ms: the sound server hears "cork", the bus hears "close". A disk that hangs is
+        // waited for two seconds.
+        leave(status: status, after: .seconds(2))
         edges.store.flush { [unowned self] in
-            self.assumeIsolated { me in
-                // Acknowledged stops end in a few milliseconds; a hung server is not waited for.
-                me.edges.bus?.connection?.flush()
-                me.leave(status: status)
-            }
+            self.assumeIsolated { $0.leave(status: status, after: .milliseconds(20)) }
         }
     }
 
-    /// One more round through the loop lets the sound server hear "cork" before the socket closes.
-    private func leave(status: Int32) {
+    private func leave(status: Int32, after delay: Duration) {
         do throws(LoopFailure) {
             timer = try TimerSource(loop) { [unowned self] in
                 self.assumeIsolated { me in
-                    me.worker.finish()
                     me.edges.bus?.close()
                     me.loop.exit(status)
                 }
             }
-            timer.arm(after: .milliseconds(20))
+            timer.arm(after: delay)
         } catch {
             loop.exit(status)
         }

@@ -66,7 +66,10 @@ package actor Daemon {
     var timer: TimerSource!
     /// Fires once when there has been nothing to do for a while.
     var rest: TimerSource!
+    var daily: TimerSource!
     var signals: [SignalSource] = []
+    /// Busy with `sounds add`.
+    var installer: Worker?
 
     /// Each live call's state as it was last written and published.
     private var recorded: [CallUUID: CallState] = [:]
@@ -148,7 +151,8 @@ package actor Daemon {
             publish(uuid, isAudioOn: isOn)
         case .notice(let call, let reason):
             edges.missed.add(
-                call, reason, appName: appName(call.invite.app), canCallBack: callBack(call) != nil)
+                call, reason, appName: appName(call.invite.app), canOpen: opening(call.invite.app) != nil,
+                canCallBack: callBack(call) != nil)
         case .record(let call): record(call)
         case .note(let kind, let call, let level, let message, let fields):
             emit(Event(kind, call: call, level: level, message, fields))
@@ -159,6 +163,7 @@ package actor Daemon {
         Wording.incoming(
             caller: call.invite.caller.display, handle: call.invite.caller.handle?.value,
             isVideo: call.invite.isVideo, app: appName(call.invite.app), isWaiting: isWaiting,
+            canOpen: opening(call.invite.app) != nil,
             soundName: edges.needsServerSound ? "phone-incoming-call" : nil)
     }
 

@@ -15,7 +15,7 @@ final class MissedNotices {
 
     init(_ notifications: NotificationClient) { self.notifications = notifications }
 
-    func add(_ call: Call, _ reason: EndReason, appName: String, canCallBack: Bool) {
+    func add(_ call: Call, _ reason: EndReason, appName: String, canOpen: Bool, canCallBack: Bool) {
         let now = call.ended ?? .now
         recent = recent.filter { now - $0 < .seconds(5) } + [now]
         let caller = call.invite.caller
@@ -32,7 +32,7 @@ final class MissedNotices {
             .missed(id),
             Wording.missed(
                 caller: caller.display, count: counts[id] ?? 1, last: .now, rang: now - call.began, app: appName,
-                why: Self.words(reason), canCallBack: canCallBack))
+                why: Self.words(reason), canOpen: canOpen, canCallBack: canCallBack))
     }
 
     /// The notice was clicked or closed: it starts from one again.

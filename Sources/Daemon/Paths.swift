@@ -1,32 +1,22 @@
+internal import Base
 internal import Glibc
 
-/// Where things live (XDG Base Directory Specification). Relative values of the variables are ignored, as it demands.
+/// Where things live.
 package struct Paths: Sendable {
     package let config: String
     package let state: String
-    package let cache: String
-    package let data: String
 
     package init(_ environment: [String: String]) {
-        let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/"
-        func folder(_ variable: String, _ fallback: String) -> String {
-            let base = environment[variable].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? home + fallback
-            return base + "/ringd"
-        }
-        config = folder("XDG_CONFIG_HOME", "/.config")
-        state = folder("XDG_STATE_HOME", "/.local/state")
-        cache = folder("XDG_CACHE_HOME", "/.cache")
-        data = folder("XDG_DATA_HOME", "/.local/share")
+        config = XDG.folder(.config, environment)
+        state = XDG.folder(.state, environment)
     }
 
     package var configFile: String { config + "/ringd.conf" }
     package var database: String { state + "/ringd.sqlite" }
     package var certificates: String { state + "/certs" }
 
-    /// Makes the folders that are written to, for the user alone. Throws the errno's text.
-    package func make() throws(PathFailure) {
-        for folder in [state, cache] { try Self.makeFolder(folder) }
-    }
+    /// Makes the folder that is written to, for the user alone. Throws the errno's text.
+    package func make() throws(PathFailure) { try Self.makeFolder(state) }
 
     private static func makeFolder(_ path: String) throws(PathFailure) {
         var prefix = ""

@@ -1,6 +1,7 @@
 internal import Base
 internal import BusService
 internal import Calls
+internal import Crypto
 internal import DBus
 internal import JSON
 internal import Store
@@ -129,9 +130,16 @@ extension Event {
             fields: JSONValue.object(members).encoded())
     }
 
-    /// `RINGD_EVENT`, `RINGD_CALL`, and the fields in capitals; names of people stay out of the journal.
+    /// One id for each kind, the same on every machine (journald's MESSAGE_ID): a name-based UUID of the kind.
+    private static let messageIDs = Dictionary(
+        uniqueKeysWithValues: Kind.allCases.map { kind in
+            let id = CallUUID.named(client: "org.ringd.Ringd1", account: "event", key: kind.rawValue)
+            return (kind, id.description.filter { $0 != "-" })
+        })
+
+    /// `MESSAGE_ID`, `RINGD_EVENT`, `RINGD_CALL`, and the fields in capitals; names of people stay out of the journal.
     var journalFields: [(String, String)] {
-        var out = [("RINGD_EVENT", kind.rawValue)]
+        var out = [("RINGD_EVENT", kind.rawValue), ("MESSAGE_ID", Self.messageIDs[kind] ?? "")]
         if let call { out.append(("RINGD_CALL", call.description)) }
         for field in fields where field.name != "caller" {
             let text: String =

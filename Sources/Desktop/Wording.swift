@@ -3,7 +3,8 @@ package import Base
 /// The words of banners. One place, so that translations have one place.
 package enum Wording {
     package static func incoming(
-        caller: String, handle: String?, isVideo: Bool, app: String, isWaiting: Bool, soundName: String?
+        caller: String, handle: String?, isVideo: Bool, app: String, isWaiting: Bool, canOpen: Bool,
+        soundName: String?
     ) -> Banner {
         var detail: [String] = []
         if isWaiting { detail.append("Waiting") }
@@ -13,7 +14,7 @@ package enum Wording {
         return Banner(
             summary: caller, body: detail.joined(separator: " · "), icon: "call-start",
             actions: [
-                .init("default", "Open"), .init("answer", isWaiting ? "End & answer" : "Answer"),
+                .init("default", canOpen ? "Open" : "Silence"), .init("answer", isWaiting ? "End & answer" : "Answer"),
                 .init("decline", "Decline"),
             ],
             category: "call.incoming", urgency: .critical,
@@ -21,7 +22,8 @@ package enum Wording {
     }
 
     package static func missed(
-        caller: String, count: Int, last: WallTime, rang: Duration, app: String, why: String?, canCallBack: Bool
+        caller: String, count: Int, last: WallTime, rang: Duration, app: String, why: String?, canOpen: Bool,
+        canCallBack: Bool
     ) -> Banner {
         var detail = [last.formatted("%H:%M")]
         if let why {
@@ -33,7 +35,8 @@ package enum Wording {
         return Banner(
             summary: count == 1 ? "Missed call from \(caller)" : "\(count) missed calls from \(caller)",
             body: detail.joined(separator: " · "), icon: "call-missed",
-            actions: [.init("default", "Open")] + (canCallBack ? [.init("callback", "Call back")] : []),
+            actions: (canOpen ? [.init("default", "Open")] : [])
+                + (canCallBack ? [.init("callback", "Call back")] : []),
             category: "call.unanswered", urgency: .normal)
     }
 
@@ -41,6 +44,6 @@ package enum Wording {
     package static func missedMany(count: Int) -> Banner {
         Banner(
             summary: "\(count) missed calls", body: "ringctl missed", icon: "call-missed",
-            actions: [.init("default", "Open")], category: "call.unanswered", urgency: .normal)
+            actions: [], category: "call.unanswered", urgency: .normal)
     }
 }

@@ -1,14 +1,17 @@
 internal import Glibc
 
 /// A program started without a shell: argument words, an environment, and nothing inherited but stdout and stderr.
+/// On any thread.
 package struct ChildProcess {
     package let pid: Int32
 
     /// Starts `words[0]` (a path, or a name looked up in PATH). Throws if it cannot be executed.
     ///
     /// The child's signal mask is empty: ours blocks what the loop takes by signalfd. Every descriptor of ours is
-    /// close-on-exec.
-    package init(_ words: [String], environment: [String: String]) throws(LoopFailure) {
+    /// close-on-exec. With `errorsTo` stderr goes there and stdout nowhere.
+    package init(
+        _ words: [String], environment: [String: String], errorsTo descriptor: Int32? = nil
+    ) throws(LoopFailure) {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -20,6 +23,10 @@ package struct ChildProcess {
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        if let descriptor {
+            posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+            posix_spawn_file_actions_adddup2(&actions, descriptor, 2)
+        }
         let arguments = CStrings(words)
         let variables = CStrings(environment.map { "\($0.key)=\($0.value)" })
         var pid: pid_t = 0

@@ -45,6 +45,13 @@ package enum ServiceManager {
     /// E.g. `READY=1\nSTATUS=…`.
     package static func notify(_ state: String) { sd_notify(0, state) }
 
+    /// Sockets that systemd listens on for us (sd_listen_fds(3)); ours from now on, and not a child's.
+    package static func takeSockets() -> [Int32] {
+        let count = sd_listen_fds(1)
+        guard count > 0 else { return [] }
+        return (0..<count).map { SD_LISTEN_FDS_START + $0 }
+    }
+
     /// The state for a reload's begin; systemd wants the monotonic time with it.
     package static var reloading: String {
         var time = timespec()

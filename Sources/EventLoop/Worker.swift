@@ -12,6 +12,13 @@ package final class Worker: Sendable {
         self.state = state
         var thread = pthread_t()
         let context = Unmanaged.passRetained(state)
+        // The thread takes no signal, from its first instruction on: a SIGTERM that lands there would end the process
+        // at once instead of being read from the loop.
+        var all = sigset_t()
+        var before = sigset_t()
+        sigfillset(&all)
+        pthread_sigmask(SIG_SETMASK, &all, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
         let failed = pthread_create(
             &thread, nil,
             { context in

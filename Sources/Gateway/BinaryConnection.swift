@@ -17,7 +17,8 @@ final class BinaryConnection {
     private unowned let gateway: BinaryGateway
     private var source: IOSource?
     private var parser: BinaryParser
-    private var bucket: TokenBucket
+    /// Nil: no limit.
+    private var bucket: TokenBucket?
     private var phase = Phase.handshaking
 
     private var environment = PushEnvironment.unknown
@@ -63,8 +64,10 @@ final class BinaryConnection {
         peer = socket.peerAddress?.description ?? "an unknown peer"
         let configuration = gateway.configuration
         parser = BinaryParser(limits: configuration.frames)
-        bucket = TokenBucket(
-            burst: configuration.pushBurst, perSecond: configuration.pushesPerSecond, now: now)
+        if configuration.pushesPerSecond > 0 {
+            bucket = TokenBucket(
+                burst: configuration.pushBurst, perSecond: configuration.pushesPerSecond, now: now)
+        }
         accepted = now
         lastPush = now
         // Weak: the connection owns its source.
@@ -227,9 +230,9 @@ final class BinaryConnection {
     /// Has a push decided. False: not now, or never again on this connection.
     private func pass(_ push: BinaryPush) -> Bool {
         let now = Instant.now
-        guard bucket.take(now: now) else {
+        guard bucket?.take(now: now) ?? true else {
             held = push
-            let until = bucket.refilled()
+            let until = bucket?.refilled() ?? now
             throttledUntil = until
             // Off altogether: a hang-up would be reported over and over, and is found in time by reading.
             source?.isEnabled = false

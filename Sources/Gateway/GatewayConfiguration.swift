@@ -33,7 +33,7 @@ extension BinaryGateway {
         /// How long a connection that is being closed may go on sending before it is cut.
         package var drainDeadline: Duration = .seconds(2)
         /// Pushes at once, and a second, per connection. Above it a connection is not read from: the sender's writes
-        /// block, nothing is lost.
+        /// block, nothing is lost. No limit where `pushesPerSecond` is 0.
         package var pushBurst = 200
         package var pushesPerSecond = 100
         /// The file that a sender should trust; named in explanations.

@@ -9,6 +9,9 @@ package enum PayloadReader {
     /// The VoIP limit of APNs: 5120 bytes.
     package static let sizeLimit = 5120
 
+    /// Bytes of a provider's call id; a longer one is none.
+    package static let longestKey = 512
+
     package static func read(_ bytes: [UInt8]) throws(PayloadFault) -> CallSignal {
         guard !bytes.isEmpty else { throw PayloadFault("the payload is empty") }
         guard bytes.count <= sizeLimit else {
@@ -27,7 +30,7 @@ package enum PayloadReader {
         guard json.members != nil else { throw PayloadFault("the payload is not a JSON object") }
         var signal = CallSignal()
         signal.kind = kind(json)
-        signal.key = json.first(keys.id)?.looseText.flatMap { $0.isEmpty || $0.utf8.count > 512 ? nil : $0 }
+        signal.key = json.first(keys.id)?.looseText.flatMap { $0.isEmpty || $0.utf8.count > longestKey ? nil : $0 }
         if signal.kind != .invite && signal.key == nil {
             throw PayloadFault(
                 "a \(signal.kind.rawValue) push without a call id (callId or uuid): it cannot tell which call it means")

@@ -10,7 +10,7 @@ package struct Picture {
     private let left = 104.0
     private let right = 24.0
     private let laneHeight = 54.0
-    private let top = 74.0
+    private let top = 96.0
 
     package init(_ timeline: Timeline) { self.timeline = timeline }
 
@@ -53,6 +53,7 @@ package struct Picture {
 
             """
         out += text(left, 30, heading, "title") + text(left, 50, subheading, "dim")
+        out += text(left, 68, timeline.measures.map { "\($0.0) \($0.1)" }.joined(separator: " · "), "dim")
         out += axis(height)
         for lane in Lane.allCases {
             let y = top + laneHeight * Double(lane.rawValue)
@@ -69,8 +70,7 @@ package struct Picture {
 
     private var subheading: String {
         let when = WallTime(nanoseconds: timeline.beganWall).formatted("%Y-%m-%d %H:%M:%S")
-        return ([when, timeline.app, String(timeline.id.prefix(8))] + timeline.measures.map { "\($0.0) \($0.1)" })
-            .filter { !$0.isEmpty }.joined(separator: " · ")
+        return [when, timeline.app, String(timeline.id.prefix(8))].filter { !$0.isEmpty }.joined(separator: " · ")
     }
 
     // MARK: Scale

@@ -1,4 +1,5 @@
 internal import Base
+internal import EventLoop
 internal import Glibc
 
 /// Runs ringd-decode: no shell, nothing inherited but an error pipe, and a bound on its time.
@@ -16,17 +17,17 @@ struct Converter {
         _ = fcntl(writer, F_SETFD, FD_CLOEXEC)
         // A path with a leading dash would be an option.
         let source = input.hasPrefix("/") ? input : "./" + input
-        let spawned = spawn([path, source, output], errorsTo: writer)
-        close(writer)
-        guard case .success(let pid) = spawned else {
-            if case .failure(let code) = spawned {
-                throw failure("does not start (\(String(cString: strerror(code.number))))")
-            }
-            return
+        let child: ChildProcess
+        do throws(LoopFailure) {
+            child = try ChildProcess([path, source, output], environment: ["LC_ALL": "C.UTF-8"], errorsTo: writer)
+        } catch {
+            close(writer)
+            throw failure("does not start (\(String(cString: strerror(error.code))))")
         }
+        close(writer)
         let deadline = Instant.now + limit
         let said = drain(reader, until: deadline)
-        guard let status = wait(pid, until: deadline) else {
+        guard let status = wait(child.pid, until: deadline) else {
             throw failure("took longer than \(limit.shortText) over \(input)")
         }
         if status != 0 {
@@ -39,34 +40,6 @@ struct Converter {
                 input, cause ?? "cannot be converted (status \(status))",
                 cure: parts.count > 1 ? parts[1] : "convert it to WAV first")
         }
-    }
-
-    private struct Code: Error { let number: Int32 }
-
-    private func spawn(_ arguments: [String], errorsTo descriptor: Int32) -> Result<pid_t, Code> {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
-        posix_spawn_file_actions_adddup2(&actions, descriptor, 2)
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        // The loop's thread blocks signals; the child must be able to die of them.
-        var none = sigset_t()
-        sigemptyset(&none)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-        var argv: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
-        var environment: [UnsafeMutablePointer<CChar>?] = [strdup("LC_ALL=C.UTF-8"), nil]
-        defer {
-            for text in argv { free(text) }
-            for text in environment { free(text) }
-        }
-        var pid = pid_t()
-        let code = posix_spawn(&pid, path, &actions, &attributes, &argv, &environment)
-        return code == 0 ? .success(pid) : .failure(Code(number: code))
     }
 
     /// What the child says until it closes the pipe; the first 4 kB are kept.

@@ -106,7 +106,10 @@ package final class Store: Sendable {
         }
     }
 
-    /// Inserts or replaces the call's row.
+    /// History is bounded: a flood of calls must not fill a disk.
+    static let keptCalls: Int64 = 20_000
+
+    /// Inserts or replaces the call's row; the oldest beyond `keptCalls` are forgotten.
     package func record(_ call: CallRow) {
         write { database throws(StoreFailure) in
             try database.run(
@@ -118,6 +121,9 @@ package final class Store: Sendable {
                     .optional(call.connected?.nanoseconds), .optional(call.ended?.nanoseconds), .text(call.reason),
                     .text(call.category), .integer(call.rangMilliseconds),
                 ])
+            try database.run(
+                "DELETE FROM call WHERE began < (SELECT began FROM call ORDER BY began DESC LIMIT 1 OFFSET ?)",
+                [.integer(Self.keptCalls - 1)])
         }
     }
 

@@ -66,6 +66,15 @@ struct ConfigTests {
         #expect(faults.count == 1 && configuration.apns == Configuration().apns)
     }
 
+    @Test func theRateOfPushesIsANumber() {
+        #expect(Configuration.read("[apns]\nrate = 0").0.apns.rate == 0)
+        #expect(Configuration.read("[apns]\nrate = 2500").0.apns.rate == 2500)
+        for bad in ["-1", "fast", "1.5", "100001", ""] {
+            let (configuration, faults) = Configuration.read("[apns]\nrate = \(bad)")
+            #expect(faults.count == 1 && configuration.apns.rate == 100)
+        }
+    }
+
     @Test func soundsAreNamesNeverPaths() {
         for bad in ["/etc/passwd", "../x", ".hidden", String(repeating: "x", count: 200)] {
             #expect(Configuration.read("[app a.b]\nsound = \(bad)").1.count == 1)

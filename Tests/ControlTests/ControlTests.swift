@@ -1,3 +1,4 @@
+import Base
 import JSON
 import Report
 import Testing
@@ -100,5 +101,62 @@ struct ReportTests {
         let empty = Timeline(call: .object(("id", "x")), events: [])
         #expect(Picture(empty).svg.hasSuffix("</svg>\n"))
         #expect(!empty.text.isEmpty)
+    }
+}
+
+struct WatchTests {
+    private let plain = Style(isOn: false)
+    private let now = Instant(nanoseconds: 1_000_000_000_000)
+
+    private func call(_ caller: String, left: Int = 15, state: String = "ringing") -> WatchModel.LiveCall {
+        WatchModel.LiveCall(
+            id: caller, state: state, caller: caller, detail: "video",
+            began: Instant(nanoseconds: now.nanoseconds - 15_000_000_000),
+            deadline: now + .seconds(left))
+    }
+
+    @Test(arguments: [(80, 24), (40, 8), (200, 60), (21, 8)])
+    func everyScreenIsExactlyItsSize(_ width: Int, _ height: Int) {
+        var model = WatchModel()
+        model.calls = (0..<5).map { call("阿丽 \($0) with quite a long name indeed") }
+        for number in 0..<100 {
+            model.add(
+                .init(text: "line \(number) 邀请你进行通话 " + String(repeating: "x", count: 90), kind: "call.x", level: 6))
+        }
+        model.foot = "a call now: rings, but you would not hear it"
+        let lines = model.rendered(width: width, height: height, now: now, style: plain)
+        #expect(lines.count == height)
+        for line in lines where !line.isEmpty { #expect(Columns.width(line) <= width, "\(line)") }
+        #expect(lines.contains { $0.contains("line 99") })
+    }
+
+    @Test func theBarTellsTheTimeThatIsLeft() {
+        var model = WatchModel()
+        model.calls = [call("Alice")]
+        let row = model.rendered(width: 90, height: 10, now: now, style: plain)[1]
+        #expect(row.filter { $0 == "█" }.count == 15 && row.filter { $0 == "░" }.count == 15)
+        #expect(row.contains("15 s"))
+        model.calls = [call("Alice", left: -3), call("Bob", state: "active")]
+        #expect(model.rendered(width: 90, height: 12, now: now, style: plain)[1].contains(" 0 s"))
+        #expect(!model.rendered(width: 90, height: 12, now: now, style: plain)[2].contains("░"))
+    }
+
+    @Test func scrollingKeepsWhatIsRead() {
+        var model = WatchModel()
+        for number in 0..<50 { model.add(.init(text: "line \(number).", kind: "", level: 6)) }
+        model.scroll(by: 10)
+        let before = model.rendered(width: 80, height: 12, now: now, style: plain)
+        model.add(.init(text: "line 50.", kind: "", level: 6))
+        #expect(model.rendered(width: 80, height: 12, now: now, style: plain) == before)
+        model.scroll(by: -100)
+        #expect(model.rendered(width: 80, height: 12, now: now, style: plain).contains { $0.hasPrefix("line 50.") })
+    }
+
+    @Test func memoryIsBounded() {
+        var model = WatchModel()
+        for number in 0..<10_000 { model.add(.init(text: "\(number)", kind: "", level: 6)) }
+        #expect(model.lines.count == WatchModel.keptLines && model.lines.last?.text == "9999")
+        model.select(5)
+        #expect(model.chosen == nil)
     }
 }

@@ -138,6 +138,19 @@ import Testing
         try rig.turn("another sender's push") { rig.pushes.contains { $0.transport == .binary(command: 0) } }
     }
 
+    @Test func aRateOfZeroIsNoLimit() throws {
+        let rig = try Rig {
+            $0.pushBurst = 0
+            $0.pushesPerSecond = 0
+        }
+        let client = try rig.client()
+        let before = Instant.now
+        for id in 0..<2000 { client.send(Frames.framed(id: id)) }
+        try rig.turn("all came") { rig.pushes.count == 2000 }
+        // At the smallest rate that a bucket has, this were half an hour.
+        #expect(Instant.now - before < .seconds(20))
+    }
+
     @Test func theProfileOrTheNameTellsTheEnvironment() throws {
         for (profile, name, expected) in [
             (BinaryGateway.Profile.auto, "gateway.push.apple.com", PushEnvironment.production),
