@@ -56,7 +56,8 @@ extension EndToEnd {
                 _ = try attempt(
                     "timeout",
                     [
-                        "3", "openssl", "s_client", "-quiet", "-connect", "127.0.0.1:\(port)", "-cert", certificate,
+                        "-s", "KILL", "3", "openssl", "s_client", "-quiet", "-connect", "127.0.0.1:\(port)", "-cert",
+                        certificate,
                         "-key", certificate,
                     ], input: bytes)
             }
@@ -88,15 +89,17 @@ extension EndToEnd {
             start = rig.events.count
             #expect(try rig.php(token: try rig.token("alert-production"), message: "M").status == 1)
             #expect(try rig.event("push.refused", from: start)["message"]?.string?.contains("alert token") == true)
-            // No certificate.
-            start = rig.events.count
-            let empty = rig.scratch.at("no.pem")
-            try rig.scratch.make("no.pem", Data(contentsOf: URL(filePath: try #require(app["authority"]?.string))))
-            let bare = try rig.php(token: token, message: "M", cert: empty)
-            #expect(bare.status == 1)
-            #expect(
-                try rig.event("gateway.fault", from: start)["message"]?.string?.contains("no client certificate")
-                    == true)
+            // No certificate, and a version of TLS that is too old.
+            for (cause, options) in [
+                ("no-certificate", []), ("old-tls", ["-tls1_1", "-cipher", "ALL:@SECLEVEL=0"]),
+            ] {
+                _ = try attempt(
+                    "timeout",
+                    ["-s", "KILL", "3", "openssl", "s_client", "-quiet", "-connect", "127.0.0.1:\(port)"] + options,
+                    input: frame(Data("{}".utf8)))
+                let fault = try rig.event("gateway.fault") { $0["cause"]?.string == cause }
+                #expect(fault["level"]?.integer == 4, "\(fault.encoded())")
+            }
             // Not JSON, too long, an impossible length, an unknown command.
             for (bytes, words) in [
                 (frame(Data("{\"aps\":".utf8)), "not JSON"), (frame(Data("[1]".utf8)), "not a JSON object"),
