@@ -18,11 +18,15 @@ func until(_ what: String, within limit: Double = 20, _ condition: () throws -> 
 
 func pause(_ seconds: Double) { usleep(UInt32(seconds * 1e6)) }
 
-/// A program in the background; what it says goes to files.
+/// A program in the background; what it says is appended to files.
+///
+/// Its signal mask is empty, as a desktop starts programs: Foundation's Process would hand on that of a test's thread.
 final class Program {
-    private let process = Process()
     let output: String
     let complaints: String
+    let pid: pid_t
+    private let name: String
+    private var status: Int32?
 
     init(
         _ path: String, _ arguments: [String] = [], environment: [String: String], output: String,
@@ -30,49 +34,53 @@ final class Program {
     ) throws {
         self.output = output
         self.complaints = complaints ?? output
-        for file in Set([output, self.complaints]) {
-            // Appended to: a second run of a daemon goes on in the same log.
-            if !FileManager.default.fileExists(atPath: file) {
-                _ = FileManager.default.createFile(atPath: file, contents: nil)
-            }
-        }
-        process.executableURL = URL(filePath: path)
-        process.arguments = arguments
-        process.environment = environment
-        process.standardInput = FileHandle.nullDevice
-        let out = try #require(FileHandle(forWritingAtPath: output))
-        try out.seekToEnd()
-        process.standardOutput = out
-        if let complaints {
-            let err = try #require(FileHandle(forWritingAtPath: complaints))
-            try err.seekToEnd()
-            process.standardError = err
-        } else {
-            process.standardError = out
-        }
-        try process.run()
+        name = path
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        let flags = O_WRONLY | O_CREAT | O_APPEND
+        posix_spawn_file_actions_addopen(&actions, 1, output, flags, 0o600)
+        posix_spawn_file_actions_addopen(&actions, 2, self.complaints, flags, 0o600)
+        let words = ([path] + arguments).map { strdup($0) } + [nil]
+        let variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { for pointer in words + variables { free(pointer) } }
+        var pid: pid_t = 0
+        let code = posix_spawn(&pid, path, &actions, &attributes, words, variables)
+        guard code == 0 else { throw ToolFailed(line: "\(path): \(String(cString: strerror(code)))") }
+        self.pid = pid
     }
 
     deinit { kill() }
 
-    var pid: pid_t { process.processIdentifier }
-    var isRunning: Bool { process.isRunning }
+    var isRunning: Bool {
+        if status != nil { return false }
+        var code: Int32 = 0
+        guard waitpid(pid, &code, WNOHANG) == pid else { return true }
+        status = code
+        return false
+    }
 
-    func send(_ signal: Int32) { Glibc.kill(process.processIdentifier, signal) }
+    func send(_ signal: Int32) { if isRunning { Glibc.kill(pid, signal) } }
 
-    /// By SIGKILL: a child of a test's thread may have inherited a blocked SIGTERM.
     func kill() {
-        guard process.isRunning else { return }
-        send(SIGKILL)
-        process.waitUntilExit()
+        guard isRunning else { return }
+        Glibc.kill(pid, SIGKILL)
+        while isRunning { usleep(1000) }
     }
 
     /// Its exit status; negative for the signal that ended it.
     func end(within limit: Double = 15) throws -> Int32 {
-        try until("the end of \(process.executableURL?.lastPathComponent ?? "a program")", within: limit) {
-            !process.isRunning
-        }
-        return process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
+        try until("the end of \(name)", within: limit) { !isRunning }
+        let code = status ?? 0
+        return code & 0x7f == 0 ? code >> 8 & 0xff : -(code & 0x7f)
     }
 
     var said: String { (try? String(contentsOfFile: output, encoding: .utf8)) ?? "" }
@@ -161,6 +169,11 @@ final class Rig {
         try scratch.make("config/ringd/ringd.conf", Data("[apns]\nbinary = 127.0.0.1:0\n\(text)".utf8))
     }
 
+    /// As in a terminal without a session.
+    func leaveBus() { environment["DBUS_SESSION_BUS_ADDRESS"] = nil }
+
+    func joinBus() { environment["DBUS_SESSION_BUS_ADDRESS"] = desk.bus }
+
     // MARK: ringd
 
     func start() throws {
@@ -227,7 +240,10 @@ final class Rig {
 
     // MARK: What happens
 
-    private func watch() throws {
+    /// Begins to follow the events; again, if the bus was away.
+    func watch() throws {
+        watcher?.kill()
+        let seen = events.count
         watcher = try Program(
             Tree.program("ringctl"), ["watch", "--json"], environment: environment,
             output: scratch.at("watch.json"), complaints: scratch.at("watch.err"))
@@ -236,7 +252,7 @@ final class Rig {
         try until("ringctl watch to see events") {
             if tries % 40 == 0 { daemon.send(SIGHUP) }
             tries += 1
-            return events.contains { $0["kind"]?.string == "config.loaded" }
+            return events.dropFirst(seen).contains { $0["kind"]?.string == "config.loaded" }
         }
     }
 

@@ -28,11 +28,9 @@ import Testing
         return line.flatMap { Int($0.split(separator: "\t").last ?? "") } ?? 0
     }
 
-    /// Where the recording and the sound meet: an index into each. The null sink's monitor has handed out its current
-    /// block (some milliseconds of silence) when a stream starts, so the first frames cannot be in the recording.
     private func meet(_ heard: [Int16], _ pcm: PCM) throws -> (heard: Int, pcm: Int) {
-        let start = try #require(onset(heard)) * 2
-        let place = try #require(find(heard[start..<start + 64], in: pcm.samples.prefix(96000)))
+        let met = TestSupport.meet(heard, pcm.samples)
+        let (start, place) = try #require(met)
         #expect(place < 2 * 48000 / 40, "the first \(place / 2) frames are missing")
         return (start, place)
     }

@@ -53,3 +53,12 @@ package func find(_ part: ArraySlice<Int16>, in samples: ArraySlice<Int16>) -> I
 
 /// The first frame of interleaved stereo that is not silence.
 package func onset(_ samples: [Int16]) -> Int? { samples.firstIndex { $0 != 0 }.map { $0 / 2 } }
+
+/// Where a recording and the sound in it meet: an index into each. The null sink's monitor has handed out its current
+/// block (some milliseconds of silence) when a stream starts, so the first frames cannot be in the recording.
+package func meet(_ heard: [Int16], _ samples: [Int16]) -> (heard: Int, sound: Int)? {
+    guard let start = onset(heard).map({ $0 * 2 }), start + 64 <= heard.count,
+        let place = find(heard[start..<start + 64], in: samples.prefix(96000))
+    else { return nil }
+    return (start, place)
+}
