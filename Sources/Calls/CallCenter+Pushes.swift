@@ -74,25 +74,29 @@ extension CallCenter {
         return .rings(invite.uuid)
     }
 
-    mutating func restore(_ invite: Invite, began: Instant, deadline: Instant, wasRinging: Bool, at now: Instant) {
+    mutating func restore(
+        _ invite: Invite, began: Instant, deadline: Instant, _ how: CallEvent.Restored, at now: Instant
+    ) {
         guard self[invite.uuid] == nil else { return }
         let call = Call(invite: invite, state: .ringing(.queued), began: began, deadline: deadline)
-        if !wasRinging {
+        if how == .answered {
             stillborn(call, .failed(.reset), at: now)
         } else if deadline <= now {
             // Its time ran out while nobody was here: it is missed, and said so.
             stillborn(call, .unanswered, at: now)
         } else {
-            begin(call, at: now)
+            begin(call, as: how == .silenced ? .silent : nil, at: now)
         }
     }
 
-    private mutating func begin(_ call: Call, at now: Instant) {
+    private mutating func begin(_ call: Call, as given: CallState.Loudness? = nil, at now: Instant) {
         calls.append(call)
         out.append(.record(call))
-        let loudness = entryLoudness(besides: call.uuid)
+        let loudness = given ?? entryLoudness(besides: call.uuid)
         update(call.uuid) { $0.state = .ringing(loudness) }
-        if loudness == .queued {
+        if loudness == .silent {
+            note(.callSilenced, call.uuid, .info, "silenced before the restart, and still", ringFields(call, now))
+        } else if loudness == .queued {
             note(.callQueued, call.uuid, .info, "waits behind the call that is ringing", ringFields(call, now))
         } else {
             note(

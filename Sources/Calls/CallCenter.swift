@@ -50,8 +50,8 @@ package struct CallCenter: Sendable {
         expire(at: now)
         switch event {
         case .push(let id, let signal, let isBound): push(id, signal, isBound: isBound, at: now)
-        case .restore(let invite, let began, let deadline, let wasRinging):
-            restore(invite, began: began, deadline: deadline, wasRinging: wasRinging, at: now)
+        case .restore(let invite, let began, let deadline, let how):
+            restore(invite, began: began, deadline: deadline, how, at: now)
         case .user(let uuid, let intent): user(uuid, intent, at: now)
         case .bannerClosed(let uuid, let isDismissal): bannerClosed(uuid, isDismissal: isDismissal, at: now)
         case .fulfilled(let action, let tracks): fulfilled(action, tracks: tracks, at: now)

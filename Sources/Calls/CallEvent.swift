@@ -11,7 +11,7 @@ package enum CallEvent: Sendable, Hashable {
     /// A push arrived. `isBound`: its app is registered.
     case push(PushID, Signal, isBound: Bool)
     /// A call that was live when the daemon last stopped; `began` and `deadline` are its first ones.
-    case restore(Invite, began: Instant, deadline: Instant, wasRinging: Bool)
+    case restore(Invite, began: Instant, deadline: Instant, Restored)
     case user(CallUUID, Intent)
     /// The banner went away without a button. `isDismissal`: the user closed it, the server did not expire it.
     case bannerClosed(CallUUID, isDismissal: Bool)
@@ -26,6 +26,15 @@ package enum CallEvent: Sendable, Hashable {
     case unbound(app: String)
     /// `nextDeadline` has come.
     case timeUp
+
+    /// How a call stood when the daemon last stopped.
+    package enum Restored: Sendable, Hashable {
+        case ringing
+        /// It stays so.
+        case silenced
+        /// Being answered, or connected: nobody can take it up again.
+        case answered
+    }
 
     /// What a user can do to a call.
     package enum Intent: String, Sendable, Hashable, CaseIterable {

@@ -160,8 +160,13 @@ extension Daemon {
                 deadline = Instant.now + (row.deadline - row.began - age)
                 began = Instant.now + (.zero - age)
             }
-            let wasRinging = row.state != "answering" && row.state != "active"
-            receive(.restore(row.invite, began: began, deadline: deadline, wasRinging: wasRinging))
+            let how: CallEvent.Restored =
+                switch row.state {
+                case CallState.active.word, CallState.answering(ActionID(0)).word: .answered
+                case CallState.ringing(.silent).word: .silenced
+                default: .ringing
+                }
+            receive(.restore(row.invite, began: began, deadline: deadline, how))
         }
     }
 

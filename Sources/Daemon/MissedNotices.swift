@@ -32,7 +32,7 @@ final class MissedNotices {
             .missed(id),
             Wording.missed(
                 caller: caller.display, count: counts[id] ?? 1, last: .now, rang: now - call.began, app: appName,
-                why: Self.words(reason), canOpen: canOpen, canCallBack: canCallBack))
+                why: Self.words(reason), canOpen: canOpen, canCallBack: canCallBack), call: call.uuid)
     }
 
     /// The notice was clicked or closed: it starts from one again.

@@ -38,6 +38,7 @@ package final class NotificationClient: BusListener {
     /// One banner's fact beside its wish.
     private struct Shown {
         var wish: Banner?
+        var call: CallUUID?
         var id: UInt32?
         var isPending = false
         /// What the server was last given.
@@ -61,8 +62,10 @@ package final class NotificationClient: BusListener {
 
     // MARK: Wishes
 
-    package func show(_ key: BannerKey, _ banner: Banner) {
+    /// `call`: what events are to name, if the key does not.
+    package func show(_ key: BannerKey, _ banner: Banner, call: CallUUID? = nil) {
         shown[key, default: Shown()].wish = banner
+        shown[key]?.call = call ?? key.call
         converge(key)
     }
 
@@ -267,7 +270,7 @@ package final class NotificationClient: BusListener {
             let server = profile.isKnown ? " by \(profile.title)" : ""
             report(
                 Event(
-                    what, call: key.call,
+                    what, call: state.call,
                     isRaise ? "notification raised again (#\(id))" : "notification #\(id) shown\(server)",
                     [
                         .init("id", .number(Int64(id))), .init("replaced", .number(Int64(replaced))),

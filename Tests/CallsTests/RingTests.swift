@@ -336,7 +336,7 @@ struct RingTests {
     @Test func aRestoredCallRingsWithTheTimeThatIsLeft() {
         var world = World()
         let began = Instant(nanoseconds: world.now.nanoseconds - 12_000_000_000)
-        world.send(.restore(invite, began: began, deadline: began + .seconds(30), wasRinging: true))
+        world.send(.restore(invite, began: began, deadline: began + .seconds(30), .ringing))
         #expect(world.sound != nil)
         world.advance(.seconds(18))
         #expect(world.endings[invite.uuid] == [.unanswered])
@@ -345,9 +345,23 @@ struct RingTests {
     @Test func aRestoredCallWhoseTimeIsOverIsMissed() {
         var world = World()
         let began = Instant(nanoseconds: world.now.nanoseconds - 31_000_000_000)
-        world.send(.restore(invite, began: began, deadline: began + .seconds(30), wasRinging: true))
+        world.send(.restore(invite, began: began, deadline: began + .seconds(30), .ringing))
         #expect(world.heard.isEmpty && world.sound == nil)
         #expect(world.endings[invite.uuid] == [.unanswered] && world.notices == [invite.uuid])
+    }
+
+    @Test func aSilencedCallStaysSilentOverARestart() {
+        var world = World()
+        world.send(.restore(invite, began: world.now, deadline: world.now + .seconds(30), .silenced))
+        #expect(world.sound == nil && world.vibration == nil && world.banners.isEmpty)
+        world.send(.user(invite.uuid, .answer))
+        #expect(world.asked.count == 1)
+    }
+
+    @Test func aCallThatWasBeingAnsweredIsOverAfterARestart() {
+        var world = World()
+        world.send(.restore(invite, began: world.now, deadline: world.now + .seconds(30), .answered))
+        #expect(world.endings[invite.uuid] == [.failed(.reset)] && world.heard.isEmpty && world.notices.isEmpty)
     }
 
     @Test func sleepCountsAsTime() {
