@@ -60,8 +60,7 @@ extension EndToEnd {
             let soft = try peak(recording)
             #expect(soft * 4 < loud && soft * 10 > loud, "soft \(soft), loud \(loud)")
             #expect(rig.events("vibration.started", from: start).isEmpty)
-            let notify = try #require(rig.messages("Notify").first)
-            #expect(notify[4].string?.hasPrefix("Waiting") == true)
+            let notify = try rig.message("Notify") { $0[4].string?.hasPrefix("Waiting") == true }
             #expect(notify[5].items.contains("End & answer"))
             // Taking it ends the first.
             try rig.ask("answer")

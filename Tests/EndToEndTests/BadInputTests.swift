@@ -158,7 +158,7 @@ extension EndToEnd {
             #expect(started["path"]?.string?.contains("etc/passwd") == false)
             #expect(started["missing"]?.string?.isEmpty == false)
             try rig.event("notification.shown", from: start)
-            let notify = try #require(rig.messages("Notify").first)
+            let notify = try rig.message("Notify")
             let summary = try #require(notify[3].string)
             #expect(summary == "<b>Eve</b> &amp; live[31m second line 👩‍👩‍👧")
             // dunst reads markup in the body.
@@ -181,8 +181,9 @@ extension EndToEnd {
                 try rig.ask(
                     "push", "--app", Rig.app, "--payload", "-", input: try payload(more))
                 try rig.event("notification.shown", from: start)
-                let summary = try #require(rig.messages("Notify").last?[3].string)
-                #expect(summary.hasPrefix(shown) && summary.utf8.count <= 300, "\(summary)")
+                let summary = try #require(
+                    try rig.message("Notify") { $0[3].string?.hasPrefix(shown) == true }[3].string)
+                #expect(summary.utf8.count <= 300, "\(summary)")
                 try rig.ask("ignore")
             }
         }

@@ -305,7 +305,7 @@ extension EndToEnd {
             try rig.ring("Alice")
             let on = try rig.event("vibration.started")
             #expect(on["by"]?.string == "feedbackd")
-            let asked = try #require(rig.messages("TriggerFeedback").first)
+            let asked = try rig.message("TriggerFeedback")
             #expect(asked[0].string == "org.ringd.Ringd1" && asked[1].string == "phone-incoming-call")
             #expect(asked[3].integer == 0)
             try rig.ask("silence")

@@ -315,6 +315,17 @@ final class Rig {
         return spied.all.filter { $0["member"]?.string == member }.map { $0["payload"]?["data"]?.items ?? [] }
     }
 
+    /// The newest message of that name, once `fits` holds for it: the spy hears of it later than ringd does.
+    func message(_ member: String, _ fits: ([JSONValue]) -> Bool = { _ in true }) throws -> [JSONValue] {
+        var found: [JSONValue] = []
+        try until("\(member) on the bus") {
+            guard let last = messages(member).last(where: fits) else { return false }
+            found = last
+            return true
+        }
+        return found
+    }
+
     // MARK: What is seen and heard
 
     func dunstctl(_ arguments: String...) throws -> String {
