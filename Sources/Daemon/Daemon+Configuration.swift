@@ -7,18 +7,15 @@ internal import Ringtone
 
 /// Reading the configuration, at start and again.
 extension Daemon {
-    /// Reads the file; what is wrong with it is in `faults`, the rest is in force.
+    /// Reads the file; what is wrong with it is in `faults`, the rest is in force. A file that cannot be read changes
+    /// nothing.
     func readConfiguration() {
-        var text = ""
-        var unreadable: String?
         do {
-            text = try Paths.read(configFile) ?? ""
+            (configuration, faults) = Configuration.read(try Paths.read(configFile) ?? "")
         } catch {
-            unreadable = error.description
+            log("\(error); what was in force stays so")
         }
-        (configuration, faults) = Configuration.read(text)
         center.policy = configuration.callPolicy
-        if let unreadable { log(unreadable) }
     }
 
     func reportFault(_ fault: ConfigFault) {

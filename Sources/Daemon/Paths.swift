@@ -30,12 +30,17 @@ package struct Paths: Sendable {
 
     /// A whole text file of at most `limit` bytes; nil if it is not there.
     package static func read(_ path: String, limit: Int = 1 << 20) throws(PathFailure) -> String? {
-        let fd = open(path, O_RDONLY | O_CLOEXEC)
+        // A pipe or a device must not hold up the loop.
+        let fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard fd >= 0 else {
             if errno == ENOENT || errno == ENOTDIR { return nil }
             throw PathFailure(description: "cannot read \(path): \(String(cString: strerror(errno)))")
         }
         defer { close(fd) }
+        var info = stat()
+        guard fstat(fd, &info) == 0, info.st_mode & S_IFMT == S_IFREG else {
+            throw PathFailure(description: "\(path) is not a file")
+        }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 16_384)
         while bytes.count <= limit {
