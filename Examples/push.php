@@ -3,7 +3,7 @@
 //
 //   php push.php --token HEX --cert ck.pem [options]
 //
-// ck.pem holds certificate and key, in this or the other order. `ringctl certs` names the one that was made for an app
+// ck.pem holds certificate and key, in this or the other order. `ringctl apps` names the one that was made for an app
 // (voip-<app>.pem), and ca.pem beside it, which is what --cafile wants.
 
 $usage = <<<'TEXT'
@@ -112,7 +112,7 @@ fread($fp, 6);
 $isCut = feof($fp);
 fclose($fp);
 if ($isCut) {
-    fwrite(STDERR, "push.php: refused: the gateway cut the line; its log says why\n");
+    fwrite(STDERR, "push.php: refused: the gateway cut the line; ringctl watch (or the journal) says why\n");
     exit(1);
 }
 echo "Handed over to $gateway; the gateway kept the line open, so it took the push.\n";

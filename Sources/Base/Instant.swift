@@ -19,7 +19,9 @@ package struct Instant: Hashable, Comparable, Sendable {
     }
 
     /// How long after `b` this is; negative if it is before.
-    package static func - (a: Instant, b: Instant) -> Duration { .nanoseconds(a.nanoseconds - b.nanoseconds) }
+    package static func - (a: Instant, b: Instant) -> Duration {
+        .nanoseconds(a.nanoseconds.subtractingClamped(b.nanoseconds))
+    }
 }
 
 /// A point on the wall clock, nanoseconds since 1970-01-01 UTC: for people and for histories, never for a deadline.
@@ -105,6 +107,12 @@ extension Int64 {
     func addingClamped(_ other: Int64) -> Int64 {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? (other < 0 ? .min : .max) : sum
+    }
+
+    /// The difference, at the ends of the range instead of beyond them.
+    package func subtractingClamped(_ other: Int64) -> Int64 {
+        let (difference, overflow) = subtractingReportingOverflow(other)
+        return overflow ? (other < 0 ? .max : .min) : difference
     }
 
     func multipliedClamped(by other: Int64) -> Int64 {

@@ -9,7 +9,8 @@ package enum Text {
         var size = 0
         var gap = false
         // A grapheme can be megabytes of combining marks: those above eight scalars are cut.
-        for character in raw {
+        // Nobody reads beyond, and a hostile text may be megabytes of what is left out.
+        for character in raw.prefix(4096) {
             var piece = ""
             for (index, scalar) in character.unicodeScalars.enumerated() where index < 8 && isShown(scalar) {
                 piece.unicodeScalars.append(scalar)
@@ -29,7 +30,12 @@ package enum Text {
             out.append(piece)
             size += space + piece.utf8.count
         }
-        return out
+        return out.unicodeScalars.contains(where: isInk) ? out : ""
+    }
+
+    /// Leaves a mark: Hangul fillers, joiners, Braille blank and the like are shown as nothing.
+    private static func isInk(_ scalar: Unicode.Scalar) -> Bool {
+        !scalar.properties.isDefaultIgnorableCodePoint && scalar.value != 0x2800 && !scalar.properties.isWhitespace
     }
 
     private static func isBreak(_ scalar: Unicode.Scalar) -> Bool {

@@ -38,9 +38,19 @@ extension CallCenter {
         let known = tombstones[key, at: now]
         let stone = Tombstones.Stone(
             ended: known?.ended ?? now, until: now + policy.tombstoneTime, hadInvite: known?.hadInvite ?? false,
-            serial: known?.serial, sentAt: known?.sentAt, generation: known?.generation ?? 0)
+            serial: known?.serial, stamp: known?.stamp, generation: known?.generation ?? 0)
         tombstones.put(key, stone, at: now)
-        return known?.hadInvite == true ? .alreadyOver : .tombstone
+        if known?.hadInvite == true { return .alreadyOver }
+        out.append(.remember(key))
+        return .tombstone
+    }
+
+    /// What an earlier run knew to be over.
+    mutating func recall(_ key: CallKey, hadInvite: Bool, ended: Instant, at now: Instant) {
+        let until = ended + policy.tombstoneTime
+        guard until > now, tombstones[key, at: now] == nil else { return }
+        tombstones.put(
+            key, .init(ended: ended, until: until, hadInvite: hadInvite, generation: 0), at: now)
     }
 
     private mutating func receive(_ arrived: Invite, at now: Instant) -> PushOutcome {
@@ -78,6 +88,8 @@ extension CallCenter {
         _ invite: Invite, began: Instant, deadline: Instant, _ how: CallEvent.Restored, at now: Instant
     ) {
         guard self[invite.uuid] == nil else { return }
+        // The rows of a database are outside values, too: no ring is longer than any may be.
+        let deadline = min(deadline, began + policy.longestRing, now + policy.longestRing)
         let call = Call(invite: invite, state: .ringing(.queued), began: began, deadline: deadline)
         if how == .answered {
             stillborn(call, .failed(.reset), at: now)
@@ -159,7 +171,7 @@ extension CallCenter {
             // The caller gave up before we heard of the call: missed, never rung (callkit.md I-01).
             stone.hadInvite = true
             stone.serial = invite.serial
-            stone.sentAt = invite.sentAt
+            stone.stamp = invite.stamp
             tombstones.put(invite.callKey, stone, at: now)
             stillborn(
                 Call(invite: invite, state: .ringing(.queued), began: now, deadline: now), .remoteEnded, at: now)

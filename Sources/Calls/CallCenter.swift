@@ -52,6 +52,7 @@ package struct CallCenter: Sendable {
         case .push(let id, let signal, let isBound): push(id, signal, isBound: isBound, at: now)
         case .restore(let invite, let began, let deadline, let how):
             restore(invite, began: began, deadline: deadline, how, at: now)
+        case .recall(let key, let hadInvite, let ended): recall(key, hadInvite: hadInvite, ended: ended, at: now)
         case .user(let uuid, let intent): user(uuid, intent, at: now)
         case .bannerClosed(let uuid, let isDismissal): bannerClosed(uuid, isDismissal: isDismissal, at: now)
         case .fulfilled(let action, let tracks): fulfilled(action, tracks: tracks, at: now)
@@ -108,7 +109,7 @@ package struct CallCenter: Sendable {
         let generation = tombstones[call.invite.callKey, at: now]?.generation ?? 0
         let stone = Tombstones.Stone(
             ended: now, until: now + policy.tombstoneTime, hadInvite: true, serial: call.invite.serial,
-            sentAt: call.invite.sentAt, generation: generation)
+            stamp: call.invite.stamp, generation: generation)
         tombstones.put(call.invite.callKey, stone, at: now)
     }
 

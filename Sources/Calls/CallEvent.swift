@@ -12,6 +12,8 @@ package enum CallEvent: Sendable, Hashable {
     case push(PushID, Signal, isBound: Bool)
     /// A call that was live when the daemon last stopped; `began` and `deadline` are its first ones.
     case restore(Invite, began: Instant, deadline: Instant, Restored)
+    /// A call that was over, or cancelled unheard, when the daemon last stopped.
+    case recall(CallKey, hadInvite: Bool, ended: Instant)
     case user(CallUUID, Intent)
     /// The banner went away without a button. `isDismissal`: the user closed it, the server did not expire it.
     case bannerClosed(CallUUID, isDismissal: Bool)
@@ -75,6 +77,8 @@ package enum CallAction: Sendable, Equatable {
     case notice(Call, EndReason)
     /// The call began or ended: write its row.
     case record(Call)
+    /// A cancel came before its call: to be known after a restart, too.
+    case remember(CallKey)
     /// Something worth knowing happened.
     case note(Event.Kind, CallUUID?, Event.Level, String, [Event.Field])
 }

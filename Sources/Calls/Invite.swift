@@ -51,6 +51,9 @@ package struct Invite: Sendable, Hashable {
     package var ringTime: Duration?
     /// When the sender sent it, on our clock.
     package var sentAt: Instant?
+    /// The same as the sender wrote it, nanoseconds since 1970: what a repeated push has in common with the first,
+    /// whatever either clock did meanwhile.
+    package var stamp: Int64?
     /// After this it is not to ring any more.
     package var expiresAt: Instant?
     /// The provider's counter; newer wins.
@@ -59,7 +62,7 @@ package struct Invite: Sendable, Hashable {
     package init(
         uuid: CallUUID, app: String, key: String, isKeySynthetic: Bool = false, caller: Caller = Caller(),
         isVideo: Bool = false, sound: String? = nil, ringTime: Duration? = nil, sentAt: Instant? = nil,
-        expiresAt: Instant? = nil, serial: Int64? = nil
+        stamp: Int64? = nil, expiresAt: Instant? = nil, serial: Int64? = nil
     ) {
         self.uuid = uuid
         self.app = app
@@ -70,6 +73,7 @@ package struct Invite: Sendable, Hashable {
         self.sound = sound
         self.ringTime = ringTime
         self.sentAt = sentAt
+        self.stamp = stamp
         self.expiresAt = expiresAt
         self.serial = serial
     }
@@ -77,14 +81,14 @@ package struct Invite: Sendable, Hashable {
     package var callKey: CallKey { CallKey(app: app, key: key) }
 }
 
-/// A provider's call id within its app, compared without case (callkit.md N8).
+/// A provider's call id within its app, compared without case, and a UUID in whatever spelling (callkit.md N8).
 package struct CallKey: Hashable, Sendable {
     package let app: String
     package let folded: String
 
     package init(app: String, key: String) {
         self.app = app
-        folded = key.lowercased()
+        folded = CallUUID(key)?.description ?? key.lowercased()
     }
 }
 

@@ -10,7 +10,7 @@ struct Tombstones: Sendable {
         /// An invite was seen (rather than a cancel alone).
         var hadInvite: Bool
         var serial: Int64?
-        var sentAt: Instant?
+        var stamp: Int64?
         var generation: UInt64
     }
 
@@ -48,7 +48,7 @@ extension Tombstones.Stone {
     /// the very push that we know (callkit.md 5.3, `tomb`).
     func isOutdated(by invite: Invite) -> Bool {
         if let old = serial, let new = invite.serial { return new > old }
-        if let sent = invite.sentAt { return hadInvite && sent > ended && sent != sentAt }
+        if let sent = invite.sentAt { return hadInvite && sent > ended && invite.stamp != stamp }
         return false
     }
 }

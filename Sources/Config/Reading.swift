@@ -106,6 +106,9 @@ extension Handoff {
             guard rest.contains(":"), schemes.contains(scheme) else {
                 return wrong("the URL begins with one of \(schemes.map { $0 + ":" }.joined(separator: " "))")
             }
+            guard !rest.contains(where: \.isWhitespace) else {
+                return wrong("a URL has no blanks (a comment stands on a line of its own)")
+            }
             if let bad = unknownField(rest) {
                 return wrong("{\(bad)} is no field; there are \(fields.map { "{\($0)}" }.joined(separator: " "))")
             }

@@ -7,10 +7,18 @@ package struct Setting: Sendable {
     /// For people: the values it takes.
     package let expects: String
     package let help: String
+    /// What an empty value means.
+    var whenEmpty = ""
     let read: @Sendable (String, inout Configuration) -> Bool
     let write: @Sendable (Configuration) -> String
 
     package var name: String { section + "." + key }
+
+    /// The value, or in parentheses what stands for none.
+    package func words(_ configuration: Configuration) -> String {
+        let text = write(configuration)
+        return text.isEmpty ? "(\(whenEmpty))" : text
+    }
 
     package func text(_ configuration: Configuration) -> String { write(configuration) }
 
@@ -45,8 +53,9 @@ package struct Setting: Sendable {
             section: "sound", key: "enabled", expects: "yes or no", help: "Play a ringtone at all.",
             read: { text, c in flag(text) { c.sound.isOn = $0 } }, write: { word($0.sound.isOn) }),
         Setting(
-            section: "sound", key: "ringtone", expects: "a sound's name (ringctl sounds)",
-            help: "The ringtone for calls whose push and app name none.",
+            section: "sound", key: "ringtone", expects: "a sound's name (ringctl sounds), or none for silence",
+            help: "The ringtone for calls whose push and app name none; empty for the sound theme's.",
+            whenEmpty: "the sound theme's phone-incoming-call",
             read: { text, c in soundName(text) { c.sound.ringtone = $0 } }, write: { $0.sound.ringtone ?? "" }),
         Setting(
             section: "sound", key: "volume", expects: "0…100", help: "The stream's own volume, in percent.",
@@ -68,7 +77,7 @@ package struct Setting: Sendable {
             }, write: { $0.sound.role.rawValue }),
         Setting(
             section: "sound", key: "device", expects: "a sink's name (pactl list short sinks)",
-            help: "Where to ring; empty follows the default sink.",
+            help: "Where to ring; empty follows the default sink.", whenEmpty: "the default sink",
             read: { text, c in
                 guard text.utf8.count <= 255 else { return false }
                 c.sound.device = text.isEmpty ? nil : text

@@ -163,9 +163,8 @@ enum Help {
                 section = setting.section
                 out += ".SS [\(section)]\n"
             }
-            let value = setting.text(Configuration())
             out += ".TP\n.B \(roff(setting.key)) = \(roff(setting.expects))\n\(roff(setting.help))"
-            out += " Default: \(value.isEmpty ? "none" : roff(value)).\n"
+            out += " Default: \(roff(setting.words(Configuration()))).\n"
         }
         return out + """
             .SS [app APP\\-ID]

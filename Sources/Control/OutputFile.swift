@@ -2,9 +2,13 @@ internal import Glibc
 
 /// A file written whole or not at all.
 enum OutputFile {
-    static func write(_ text: String, to path: String) throws(Refusal) {
+    /// A link is followed, and what is replaced keeps its mode.
+    static func write(_ text: String, to given: String) throws(Refusal) {
+        let path = real(given)
+        var info = stat()
+        let mode = stat(path, &info) == 0 ? info.st_mode & 0o777 : 0o644
         let draft = path + ".\(getpid()).part"
-        let fd = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        let fd = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
         guard fd >= 0 else { throw .refused("cannot write \(path): \(String(cString: strerror(errno)))") }
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
@@ -25,6 +29,12 @@ enum OutputFile {
         }
     }
 
+    private static func real(_ path: String) -> String {
+        guard let resolved = realpath(path, nil) else { return path }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
     /// nil if it is not there.
     static func read(_ path: String) throws(Refusal) -> String? {
         guard let file = fopen(path, "re") else {
@@ -32,9 +42,14 @@ enum OutputFile {
             throw .refused("cannot read \(path): \(String(cString: strerror(errno)))")
         }
         defer { fclose(file) }
-        var bytes = [UInt8](repeating: 0, count: 1 << 20)
+        let limit = 1 << 20
+        var bytes = [UInt8](repeating: 0, count: limit + 1)
         let count = fread(&bytes, 1, bytes.count, file)
-        return String(decoding: bytes[..<count], as: UTF8.self)
+        guard count <= limit else { throw .refused("\(path) is larger than 1 MiB: nothing was changed") }
+        guard let text = String(validating: bytes[..<count], as: UTF8.self) else {
+            throw .refused("\(path) is not UTF-8 text: nothing was changed")
+        }
+        return text
     }
 
     /// The folder of `path`, made with its parents.

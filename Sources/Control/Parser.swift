@@ -71,7 +71,8 @@ enum Parser {
         }
         guard verb.count.contains(invocation.arguments.count) else {
             let what =
-                invocation.arguments.count > verb.count.upperBound ? "too many arguments" : "something is missing"
+                invocation.arguments.count > verb.count.upperBound
+                ? "too many arguments" : "\(verb.takes.split(separator: " ")[invocation.arguments.count]) is missing"
             throw .usage("\(verb.name): \(what); usage: \(Help.usage(verb))")
         }
         return .run(invocation)

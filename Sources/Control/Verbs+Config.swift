@@ -17,7 +17,7 @@ extension Verbs {
             for setting in settings {
                 let value = setting["value"]?.text ?? ""
                 let isDefault = value == setting["default"]?.text
-                let shown = (setting["key"]?.text ?? "").rightPadded(to: 32) + (value.isEmpty ? "(none)" : value)
+                let shown = (setting["key"]?.text ?? "").rightPadded(to: 32) + (setting["shown"]?.text ?? value)
                 try session.say(isDefault ? session.style(.dim, shown) : shown)
             }
             for fault in reply.last?.elements?.compactMap(\.text) ?? [] {

@@ -36,7 +36,8 @@ extension Verbs {
             example: "ringctl watch --json"
         ) { invocation, session throws(Refusal) in try Watch.run(session, isPlain: invocation.has("plain")) },
         Verb(
-            name: "apps", summary: "Registered apps and their tokens.", example: "ringctl apps com.example.talk",
+            name: "apps", takes: "[APP-ID]", summary: "Registered apps and their tokens.",
+            example: "ringctl apps com.example.talk",
             count: 0...1
         ) { invocation, session throws(Refusal) in
             let apps = try session.call("org.ringd.PushRegistry1", "Apps").first?.elements ?? []
@@ -134,7 +135,7 @@ enum Doctor {
             checks.first { $0["name"]?.text == name }?["verdict"]?.text ?? "bad"
         }
         let seen = verdict("notifications") != "bad"
-        let heard = verdict("sound") == "good"
+        let heard = verdict("sound") == "good" && verdict("ringtone") != "bad"
         let words =
             switch (seen, heard) {
             case (true, true): "rings"

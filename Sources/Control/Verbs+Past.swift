@@ -56,7 +56,8 @@ extension Verbs {
     private static func line(_ call: DBusValue, _ style: Style) -> String {
         func text(_ key: String) -> String { call[key]?.text ?? "" }
         let began = WallTime(nanoseconds: call["began_ns"]?.integer ?? 0)
-        let category = text("category").isEmpty ? text("state") : text("category")
+        // "answered on another device" is a sentence; its reason says the same.
+        let category = text("category").contains(" ") ? "elsewhere" : text("category")
         var detail = text("reason")
         if let millis = call["duration_ms"]?.integer {
             detail += ", \(Duration.milliseconds(millis).shortText)"

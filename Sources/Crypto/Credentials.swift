@@ -57,6 +57,12 @@ package final class Credentials {
         return path
     }
 
+    /// Removes the sender's PEM of an app that is gone: a private key that nobody needs.
+    package func forgetClient(app: String) {
+        guard AppID.isValid(app) else { return }
+        PrivateFile.remove(directory + "/voip-\(app).pem")
+    }
+
     private static func isDue(_ certificate: Certificate, _ now: WallTime) -> Bool {
         certificate.notAfter < now.adding(days: renewalDays)
     }

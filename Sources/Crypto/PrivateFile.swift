@@ -7,9 +7,11 @@ enum PrivateFile {
 
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
+    static func remove(_ path: String) { unlink(path) }
+
     /// The whole file; refuses one over 1 MiB.
     static func read(_ path: String) throws(CryptoFailure) -> [UInt8] {
-        let fd = open(path, O_RDONLY | O_CLOEXEC)
+        let fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard fd >= 0 else { throw failure("cannot read \(path)") }
         defer { close(fd) }
         var bytes: [UInt8] = []

@@ -4,10 +4,10 @@ package import EventLoop
 
 /// One connection to a message bus, served by an event loop. Confined to that loop's thread; not Sendable.
 ///
-/// Connecting and `Hello` block (a local socket: well under a millisecond); everything after is asynchronous.
+/// Connecting to a local socket is immediate; everything after it is asynchronous, the greeting too unless asked.
 package final class DBusConnection {
-    /// Our unique name, e.g. `:1.42`.
-    package let uniqueName: String
+    /// Our unique name, e.g. `:1.42`; empty until the bus has greeted us.
+    package private(set) var uniqueName = ""
     /// Every signal and method call that arrives. A method call that nobody handles is answered with UnknownMethod.
     package var onMessage: ((InboundMessage) -> Bool)?
     /// The connection broke; called once, after which every call fails.
@@ -26,20 +26,43 @@ package final class DBusConnection {
         var source: IOSource?
     }
 
-    /// Connects to the bus at `address` (`DBUS_SESSION_BUS_ADDRESS`'s form) and registers.
-    package init(_ loop: EventLoop, address: String) throws(DBusFailure) {
+    /// Connects to the bus at `address` (`DBUS_SESSION_BUS_ADDRESS`'s form) and waits for its greeting: for programs
+    /// that have nothing else to do.
+    package convenience init(_ loop: EventLoop, address: String) throws(DBusFailure) {
+        try self.init(opening: address, loop)
+        var error = DBusError()
+        dbus_error_init(&error)
+        guard dbus_bus_register(connection, &error) != 0 else { throw DBusFailure(taking: &error) }
+        uniqueName = String(cString: dbus_bus_get_unique_name(connection))
+    }
+
+    /// Connects and sends the greeting; `then` gets its outcome, within five seconds. A socket that accepts and never
+    /// answers holds up nothing.
+    package convenience init(
+        _ loop: EventLoop, address: String, then: @escaping (Result<Void, DBusFailure>) -> Void
+    ) throws(DBusFailure) {
+        try self.init(opening: address, loop)
+        callBus("Hello", [], timeout: .seconds(5)) { [unowned self] result in
+            switch result {
+            case .success(let values):
+                uniqueName = values.first?.text ?? ""
+                dbus_bus_set_unique_name(connection, uniqueName)
+                then(.success(()))
+            case .failure(let failure): then(.failure(failure))
+            }
+        }
+    }
+
+    private init(opening address: String, _ loop: EventLoop) throws(DBusFailure) {
         self.loop = loop
         var error = DBusError()
         dbus_error_init(&error)
         guard let opened = dbus_connection_open_private(address, &error) else { throw DBusFailure(taking: &error) }
         connection = opened
-        guard dbus_bus_register(connection, &error) != 0 else {
-            dbus_connection_close(connection)
-            dbus_connection_unref(connection)
-            throw DBusFailure(taking: &error)
-        }
         dbus_connection_set_exit_on_disconnect(connection, 0)
-        uniqueName = String(cString: dbus_bus_get_unique_name(connection))
+        // Far above anything that is said here; a message of tens of megabytes would become hundreds of values.
+        dbus_connection_set_max_message_size(connection, 1 << 20)
+        dbus_connection_set_max_received_size(connection, 4 << 20)
         attach()
     }
 

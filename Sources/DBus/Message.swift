@@ -1,3 +1,5 @@
+internal import Base
+
 /// A method call or signal to be sent.
 package struct OutboundMessage: Sendable {
     package var destination: String?
@@ -46,7 +48,8 @@ package struct DBusFailure: Error, Sendable, Equatable, CustomStringConvertible 
 
     package init(_ name: String, _ message: String) {
         self.name = name
-        self.message = message
+        // A peer's words: they go to logs and terminals.
+        self.message = Text.clean(message, limit: 400)
     }
 
     package var description: String { message.isEmpty ? name : "\(message) (\(name))" }

@@ -16,6 +16,10 @@ package final class SessionBus {
     private var retry: TimerSource?
     private var attempts = 0
     private var wasUp = false
+    /// Greeted or not, it is ours to keep until it fails.
+    private var opening: DBusConnection?
+    /// There is no bus at present, or it does not answer; called for each failure to reach it.
+    package var onUnavailable: (() -> Void)?
 
     /// `address` in the form of `DBUS_SESSION_BUS_ADDRESS`.
     package init(_ loop: EventLoop, address: String, report: @escaping (Event) -> Void) throws(LoopFailure) {
@@ -39,9 +43,25 @@ package final class SessionBus {
 
     /// Connects; on failure tries again later, for as long as it takes.
     package func connect() {
-        guard connection == nil else { return }
+        guard connection == nil, opening == nil else { return }
         do {
-            let made = try DBusConnection(loop, address: address)
+            opening = try DBusConnection(loop, address: address) { [unowned self] result in
+                // The connection calls this: it must not be dropped from inside.
+                loop.later { [weak self] in self?.greeted(result) }
+            }
+        } catch {
+            failed(error)
+        }
+    }
+
+    private func greeted(_ result: Result<Void, DBusFailure>) {
+        guard let made = opening else { return }
+        opening = nil
+        switch result {
+        case .failure(let failure):
+            made.close()
+            failed(failure)
+        case .success:
             connection = made
             made.onMessage = { [unowned self] message in
                 for listener in listeners where listener.busMessage(message) { return true }
@@ -52,19 +72,24 @@ package final class SessionBus {
             wasUp = true
             attempts = 0
             for listener in listeners { listener.busUp(made) }
-        } catch {
-            if attempts == 0 {
-                report(
-                    Event(
-                        .busLost, level: .error,
-                        "no session bus at \(address): \(error.message); trying again (is dbus running?)"))
-            }
-            planRetry()
         }
+    }
+
+    private func failed(_ failure: DBusFailure) {
+        if attempts == 0 {
+            report(
+                Event(
+                    .busLost, level: .error,
+                    "no session bus at \(address): \(failure.message); trying again (is dbus running?)"))
+        }
+        planRetry()
+        onUnavailable?()
     }
 
     package func close() {
         retry?.disarm()
+        opening?.close()
+        opening = nil
         connection?.close()
         connection = nil
     }
@@ -96,11 +121,12 @@ package protocol BusListener: AnyObject {
 extension DBusConnection {
     /// The bus's own methods.
     package func callBus(
-        _ member: String, _ arguments: [DBusValue], reply: @escaping (Result<[DBusValue], DBusFailure>) -> Void
+        _ member: String, _ arguments: [DBusValue], timeout: Duration = .seconds(25),
+        reply: @escaping (Result<[DBusValue], DBusFailure>) -> Void
     ) {
         call(
             OutboundMessage(
                 to: "org.freedesktop.DBus", path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus",
-                member: member, arguments), reply: reply)
+                member: member, arguments), timeout: timeout, reply: reply)
     }
 }

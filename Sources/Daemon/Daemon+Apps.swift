@@ -22,23 +22,33 @@ extension Daemon {
                 emit(Event(.appFault, call: call.uuid, level: .error, "the app did not take the call: \(failure)"))
                 receive(.failed(action))
             } else {
-                emit(Event(.appAnswer, call: call.uuid, "handed over: \(handoff.words)"))
+                let isLate = center[call.uuid]?.state != .answering(action)
+                emit(Event(.appAnswer, call: call.uuid, "handed over\(isLate ? " too late" : ""): \(handoff.words)"))
                 receive(.fulfilled(action, tracks: tracks))
+                // The app believes that it has a call which is over here.
+                if isLate && tracks { sayItIsOver(call) }
             }
+        }
+    }
+
+    /// How the app is told of an end: as configured, else the way it was asked to answer.
+    private func ending(_ app: String) -> Handoff? {
+        if let end = configuration.apps[app]?.end { return end }
+        guard case .dbus(let name, let path, let interface, _)? = configuration.apps[app]?.answer, interface == nil
+        else { return nil }
+        return .dbus(busName: name, path: path, interface: nil, method: nil)
+    }
+
+    private func sayItIsOver(_ call: Call) {
+        guard let handoff = ending(call.invite.app) else { return }
+        edges.handoffs.perform(handoff, .end, call, reason: EndReason.failed(.timeout).word) { _, _ in
+            // Nothing waits for a goodbye.
         }
     }
 
     /// The app is told that the user ended its call, if there is a way.
     func tellEnd(_ action: ActionID, _ call: Call, _ reason: EndReason) {
-        let app = configuration.apps[call.invite.app]
-        let handoff: Handoff
-        if let end = app?.end {
-            handoff = end
-        } else if case .dbus(let name, let path, let interface, _)? = app?.answer, interface == nil {
-            handoff = .dbus(busName: name, path: path, interface: nil, method: nil)
-        } else {
-            return receive(.fulfilled(action, tracks: false))
-        }
+        guard let handoff = ending(call.invite.app) else { return receive(.fulfilled(action, tracks: false)) }
         edges.handoffs.perform(handoff, .end, call, reason: reason.word) { [unowned self] failure, _ in
             if let failure {
                 emit(

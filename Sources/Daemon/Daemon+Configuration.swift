@@ -33,6 +33,7 @@ extension Daemon {
         if old.sound.role != configuration.sound.role || old.sound.device != configuration.sound.device {
             let wish = edges.player?.wish
             edges.player?.wish = nil
+            edges.player?.stopPlaying()
             edges.player = makePlayer()
             edges.player?.wish = wish
         }

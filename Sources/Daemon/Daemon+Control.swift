@@ -114,7 +114,7 @@ extension Daemon {
             guard candidates.isEmpty else {
                 throw refusal(
                     "Ambiguous",
-                    "several calls could be meant: \(list(candidates)); name one, e.g. ringctl \(verb) \(candidates[0].uuid.short)"
+                    "several calls could be meant: \(list(candidates)); name one, e.g. ringctl \(verb.filter { $0 != " " }) \(candidates[0].uuid.short)"
                 )
             }
             throw refusal("UnknownCall", "no call is \(verb == "hang up" ? "live" : "ringing")\(lastWords())")
@@ -150,7 +150,13 @@ extension Daemon {
         let wanted = call.arguments[2]["environment"]?.text ?? ""
         var token = Hex.bytes(target).flatMap { $0.isEmpty ? nil : $0 }
         if token == nil {
-            guard let app = registry.apps[target] else { throw unknownApp(target) }
+            guard let app = registry.apps[target] else {
+                if target.contains(".") { throw unknownApp(target) }
+                throw refusal(
+                    "BadDeviceToken",
+                    "\"\(Text.clean(target, limit: 80))\" is neither a token in hex nor a registered app (ringctl apps)"
+                )
+            }
             token =
                 app.tokens.first {
                     $0.kind == .voip && (wanted.isEmpty || $0.environment.rawValue == wanted)
@@ -269,7 +275,7 @@ extension Daemon {
                     DBusValue.dict(
                         ("kind", .string(event.kind)), ("message", .string(event.message)),
                         ("at_ns", .int64(event.at.nanoseconds)), ("wall_ns", .int64(event.wall.nanoseconds)),
-                        ("level", .int32(Int32(event.level))), ("fields", .string(event.fields)))
+                        ("level", .int32(Int32(clamping: event.level))), ("fields", .string(event.fields)))
                 }
                 me.edges.service.answer(call, .success([.dict(row.busEntries), .array(of: "a{sv}", list)]))
             }
@@ -297,7 +303,7 @@ extension Daemon {
         guard installer == nil else { throw refusal("Busy", "another sound is being installed: try again in a moment") }
         let catalog = edges.catalog
         let decoder = options.decoder
-        let installer = Worker(name: "ringd-install")
+        let installer = Worker(name: "ringd-install", isOccasional: true)
         self.installer = installer
         installer.post { [unowned self, loop] in
             let result: Result<[DBusValue], DBusFailure>
@@ -309,7 +315,6 @@ extension Daemon {
             loop.post {
                 self.assumeIsolated { me in
                     me.edges.service.answer(call, result)
-                    installer.finish()
                     me.installer = nil
                 }
             }
@@ -322,6 +327,7 @@ extension Daemon {
         let request = name.isEmpty ? SoundRequest(user: configuration.sound.ringtone) : SoundRequest(pushed: name)
         let sound = edges.catalog.resolve(request)
         if let missing = sound.missing.first { throw refusal("Sound", missing) }
+        if sound.isSilent { throw refusal("Sound", "the ringtone is silence (ringctl config set sound.ringtone NAME)") }
         player.stopPlaying()
         player.play(sound, volume: Double(configuration.sound.volume) / 100) { [unowned self] result in
             edges.service.answer(
@@ -351,6 +357,7 @@ extension Daemon {
     private func entries(_ setting: Setting) -> [DBusValue.Entry] {
         [
             .init("key", .string(setting.name)), .init("value", .string(setting.text(configuration))),
+            .init("shown", .string(setting.words(configuration))),
             .init("default", .string(setting.text(Configuration()))), .init("expects", .string(setting.expects)),
             .init("help", .string(setting.help)),
         ]

@@ -45,13 +45,18 @@ extension Daemon {
                 .deviceTokenNotForTopic,
                 "this is the alert token of \(owner.app); a call needs its VoIP token (ringctl apps \(owner.app))")
         }
-        let signal: CallSignal
+        var signal: CallSignal
         do {
             signal = try PayloadReader.read(push.payload)
         } catch {
             receive(.push(PushID(number), .unusable(error.description), isBound: true))
             outcomes[PushID(number)] = nil
             return refuse(.internalServerError, error.description)
+        }
+        // The frame's own word on how long it may be kept; 0 is "do not keep", which is what happens anyway.
+        if let expiration = push.expiration, expiration > 0, expiration < 9_000_000_000 {
+            let frame = WallTime(nanoseconds: expiration * 1_000_000_000)
+            signal.expiresAt = signal.expiresAt.map { min($0, frame) } ?? frame
         }
         emit(
             Event(
@@ -67,6 +72,8 @@ extension Daemon {
     func deliver(_ signal: CallSignal, app: String, payload: [UInt8], id: PushID) -> PushOutcome? {
         receive(.push(id, coreSignal(signal, app: app, payload: payload), isBound: isBound(app)))
         guard let outcome = outcomes.removeValue(forKey: id) else { return nil }
+        // `ringctl ring` and an app's own report are no pushes.
+        if payload.isEmpty { return outcome }
         emit(
             Event(
                 .pushAccepted, call: outcome.call, "push \(id.number): \(outcome.word)",
@@ -89,7 +96,7 @@ extension Daemon {
         let now = Instant.now
         let wall = WallTime.now
         func instant(_ time: WallTime?) -> Instant? {
-            time.map { now + .nanoseconds($0.nanoseconds - wall.nanoseconds) }
+            time.map { now + .nanoseconds($0.nanoseconds.subtractingClamped(wall.nanoseconds)) }
         }
         let kinds: [CallSignal.HandleKind: Handle.Kind] = [
             .generic: .generic, .phoneNumber: .phoneNumber, .emailAddress: .emailAddress,
@@ -104,13 +111,14 @@ extension Daemon {
                     name: signal.callerName,
                     handle: signal.handle.map { Handle(kinds[signal.handleKind] ?? .generic, $0) }),
                 isVideo: signal.isVideo, sound: signal.sound, ringTime: signal.ringTime,
-                sentAt: instant(signal.sentAt), expiresAt: instant(signal.expiresAt), serial: signal.serial))
+                sentAt: instant(signal.sentAt), stamp: signal.sentAt?.nanoseconds,
+                expiresAt: instant(signal.expiresAt), serial: signal.serial))
     }
 
     // MARK: Apps
 
     func addApp(_ id: String) -> AppRow? {
-        guard AppID.isValid(id), registry.apps.count < Registry.mostApps else { return nil }
+        guard AppID.isValid(id), id != Self.manualApp, registry.apps.count < Registry.mostApps else { return nil }
         let (row, isNew) = registry.add(id)
         if isNew {
             edges.store.add(row)
@@ -129,6 +137,7 @@ extension Daemon {
     func removeApp(_ id: String) -> Bool {
         guard registry.remove(id) else { return false }
         edges.store.removeApp(id)
+        edges.credentials?.forgetClient(app: id)
         receive(.unbound(app: id))
         return true
     }

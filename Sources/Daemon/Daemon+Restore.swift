@@ -5,19 +5,33 @@ internal import Store
 
 /// What an earlier run left in the store.
 extension Daemon {
-    func loadStore() -> [LiveRow] {
+    func loadStore() -> Store.Snapshot {
         do throws(StoreFailure) {
             let snapshot = try edges.store.snapshot()
             registry = Registry(snapshot.apps)
-            return snapshot.live
+            return snapshot
         } catch {
             emit(Event(.storeFault, level: .error, "apps could not be read: \(error)"))
-            return []
+            return Store.Snapshot()
         }
     }
 
+    /// What is over stays over, what rang rings on.
+    func restore(_ snapshot: Store.Snapshot) {
+        let now = Instant.now
+        let wall = WallTime.now
+        for row in snapshot.over {
+            let age = max(0, wall.nanoseconds.subtractingClamped(row.ended.nanoseconds))
+            receive(
+                .recall(
+                    CallKey(app: row.app, key: row.key), hadInvite: row.hadInvite,
+                    ended: now + .nanoseconds(-age)))
+        }
+        restore(snapshot.live)
+    }
+
     /// Calls that were live when the last run ended, by whatever end.
-    func restore(_ rows: [LiveRow]) {
+    private func restore(_ rows: [LiveRow]) {
         for row in rows {
             if let id = row.notification { edges.notifications.closeLeftover(id: id, server: row.server) }
             guard isKnown(row.app) else {
@@ -27,10 +41,12 @@ extension Daemon {
             var began = row.began
             var deadline = row.deadline
             if row.bootID != Boot.id {
-                // Another boot's clock: only the wall says how long ago that was.
-                let age = Duration.nanoseconds(max(0, WallTime.now.nanoseconds - row.beganWall.nanoseconds))
-                deadline = Instant.now + (row.deadline - row.began - age)
-                began = Instant.now + (.zero - age)
+                // Another boot's clock: only the wall says how long ago that was. One that stands before the call's own
+                // beginning says nothing, and a call of unknown age has had its time.
+                let age = WallTime.now.nanoseconds.subtractingClamped(row.beganWall.nanoseconds)
+                let known = age >= 0 ? min(age, Duration.seconds(3600).nanoseconds) : Duration.seconds(3600).nanoseconds
+                deadline = Instant.now + (row.deadline - row.began) + .nanoseconds(-known)
+                began = Instant.now + .nanoseconds(-known)
             }
             let how: CallEvent.Restored =
                 switch row.state {

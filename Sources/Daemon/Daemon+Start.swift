@@ -20,6 +20,9 @@ extension Daemon {
         } catch {
             throw StartFailure(message: "\(error) (check HOME and the XDG variables)", status: 73)
         }
+        if let file = options.configFile, (try? Paths.read(file)) == .some(nil) {
+            throw StartFailure(message: "there is no file \(file)", status: 66)
+        }
         readConfiguration()
         do throws(LoopFailure) {
             // Blocked here, and in the worker from its birth: the loop reads them.
@@ -38,13 +41,14 @@ extension Daemon {
         } catch {
             throw StartFailure(message: "\(error)", status: 71)
         }
-        let live = loadStore()
+        snapshot = loadStore()
         for fault in faults { reportFault(fault) }
-        edges.bus?.connect()
-        startGateway()
         edges.preload(configuration)
-        restore(live)
-        if edges.bus?.connection == nil { ready() }
+        // With a bus, the name comes first: a second daemon must neither ring for the first one's calls nor take its
+        // port. A bus that is not there, or does not answer, is not waited for.
+        guard let bus = edges.bus else { return ready() }
+        bus.onUnavailable = { [unowned self] in ready() }
+        bus.connect()
     }
 
     private func makeEdges() throws(LoopFailure) {
@@ -101,7 +105,7 @@ extension Daemon {
         let role = SoundOutput.Role(rawValue: configuration.sound.role.rawValue) ?? .phone
         do throws(LoopFailure) {
             return try RingPlayer(
-                loop, worker: worker, output: SoundOutput(role: role, device: configuration.sound.device)
+                loop, worker: decoder, output: SoundOutput(role: role, device: configuration.sound.device)
             ) {
                 [unowned self] event in
                 soundSaid(event)
@@ -147,8 +151,11 @@ extension Daemon {
     }
 
     private func ready() {
-        guard !isReady else { return }
+        guard !isReady, !isStopping else { return }
         isReady = true
+        startGateway()
+        if let snapshot { restore(snapshot) }
+        snapshot = nil
         let took = (Instant.now - started).shortText
         ServiceManager.notify("READY=1")
         _ = try? loop.enableWatchdog()

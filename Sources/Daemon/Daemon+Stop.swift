@@ -23,23 +23,24 @@ extension Daemon {
         edges.gateway?.stop()
         emit(Event(.daemonStopping, level: .notice, "stopping"))
         save()
-        // What the loop still does in 20 ms: the sound server hears "cork", the bus hears "close". A disk that hangs is
-        // waited for two seconds.
-        leave(status: status, after: .seconds(2))
-        edges.store.flush { [unowned self] in
-            self.assumeIsolated { $0.leave(status: status, after: .milliseconds(20)) }
-        }
+        // A banner on its way is closed when its id arrives, and the sound server is to hear "cork". A server or a disk
+        // that hangs is waited for two seconds.
+        leave(status: status, at: .now + .milliseconds(20), orAt: .now + .seconds(2))
+        edges.store.flush { [unowned self] in self.assumeIsolated { $0.isFlushed = true } }
     }
 
-    func leave(status: Int32, after delay: Duration) {
+    private func leave(status: Int32, at first: Instant, orAt last: Instant) {
         do throws(LoopFailure) {
-            timer = try TimerSource(loop) { [unowned self] in
+            exitTimer = try TimerSource(loop) { [unowned self] in
                 self.assumeIsolated { me in
+                    guard Instant.now >= last || me.isFlushed && !me.edges.notifications.isWaiting else {
+                        return me.exitTimer.arm(after: .milliseconds(10))
+                    }
                     me.edges.bus?.close()
                     me.loop.exit(status)
                 }
             }
-            timer.arm(after: delay)
+            exitTimer.arm(at: first)
         } catch {
             loop.exit(status)
         }

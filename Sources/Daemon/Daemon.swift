@@ -48,7 +48,10 @@ package actor Daemon {
 
     let options: Options
     let paths: Paths
+    /// The store's.
     let worker: Worker
+    /// The sounds': a second of decoding must not hold up a write that a crash would lose.
+    let decoder = Worker(name: "ringd-decoder", isOccasional: true)
     let journal: Journal
     let started = Instant.now
 
@@ -67,6 +70,7 @@ package actor Daemon {
     /// Fires once when there has been nothing to do for a while.
     var rest: TimerSource!
     var daily: TimerSource!
+    var exitTimer: TimerSource!
     var signals: [SignalSource] = []
     /// Busy with `sounds add`.
     var installer: Worker?
@@ -81,6 +85,9 @@ package actor Daemon {
     private var isSaving = false
     var isReady = false
     var isStopping = false
+    var isFlushed = false
+    /// Until the bus name is ours: what an earlier run left, which a second daemon must not touch.
+    var snapshot: Store.Snapshot?
 
     package init(_ loop: EventLoop, _ options: Options) {
         self.loop = loop
@@ -93,6 +100,8 @@ package actor Daemon {
     // MARK: Events
 
     func receive(_ event: CallEvent) {
+        // Calls are left to the successor.
+        guard !isStopping else { return }
         inbox.append(event)
         guard !isDraining else { return }
         isDraining = true
@@ -113,6 +122,8 @@ package actor Daemon {
         edges.service.emitEvent(event.kind.rawValue, event.busEntries)
         // Debug talk of no call is not worth a page on disk.
         guard event.call != nil || event.level < .debug else { return }
+        // What a failing database has to say goes anywhere but into it.
+        guard event.kind != .storeFault else { return }
         unsaved.append(event.row)
         // That it was raised once more can wait for what is said next: a ring need not wake the disk every few seconds.
         guard !isSaving, event.kind != .notificationRaised else { return }
@@ -159,6 +170,7 @@ package actor Daemon {
                 call, reason, appName: appName(call.invite.app), canOpen: opening(call.invite.app) != nil,
                 canCallBack: callBack(call) != nil)
         case .record(let call): record(call)
+        case .remember(let key): edges.store.rememberCancel(app: key.app, key: key.folded)
         case .note(let kind, let call, let level, let message, let fields):
             emit(Event(kind, call: call, level: level, message, fields))
         }

@@ -92,11 +92,19 @@ extension Daemon {
                 "sound", .bad, "\(server), \"\(device)\" is at \(percent) %, ringd at \(configuration.sound.volume) %",
                 cure: percent == 0 ? "pactl set-sink-volume \(sink) 60%" : "ringctl config set sound.volume 100")
         }
+        if let chosen = configuration.sound.device {
+            return Self.check(
+                "sound", .good, "\(server), on \(chosen) while it is there, else on \(sink) at \(percent) %")
+        }
         return Self.check("sound", .good, "\(server), \"\(device)\" at \(percent) %")
     }
 
     private func ringtoneCheck() -> [DBusValue.Entry] {
         let sound = edges.catalog.resolve(SoundRequest(user: configuration.sound.ringtone))
+        if sound.isSilent {
+            return Self.check(
+                "ringtone", .bad, "silence, as chosen", cure: "ringctl config set sound.ringtone NAME (ringctl sounds)")
+        }
         if let missing = sound.missing.first {
             return Self.check("ringtone", .warning, "\(missing); playing \(sound.name)", cure: "ringctl sounds")
         }

@@ -33,7 +33,7 @@ final class Handoffs: BusListener {
 
     func busUp(_ connection: DBusConnection) {
         self.connection = connection
-        for name in watched.keys { connection.addMatch(Self.rule(name)) }
+        for name in watched.keys { follow(name) }
     }
 
     func busDown() { connection = nil }
@@ -124,7 +124,19 @@ final class Handoffs: BusListener {
     private func watch(_ app: String, name: String) {
         guard watched[name] == nil else { return }
         watched[name] = app
+        follow(name)
+    }
+
+    /// Asks to be told of its end, and whether that has come already.
+    private func follow(_ name: String) {
         connection?.addMatch(Self.rule(name))
+        connection?.callBus("NameHasOwner", [.string(name)]) { [weak self] result in
+            guard let self, case .success(let values) = result, values.first?.flag == false,
+                let app = watched[name]
+            else { return }
+            unwatch(app)
+            onGone?(app)
+        }
     }
 
     /// The app's last connected call is over.

@@ -86,7 +86,8 @@ extension CallRow {
             if let time { entries.append(.init(name, .int64(time.nanoseconds))) }
         }
         if let connected, let ended {
-            entries.append(.init("duration_ms", .int64((ended.nanoseconds - connected.nanoseconds) / 1_000_000)))
+            entries.append(
+                .init("duration_ms", .int64(ended.nanoseconds.subtractingClamped(connected.nanoseconds) / 1_000_000)))
         }
         return entries
     }

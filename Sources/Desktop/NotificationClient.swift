@@ -60,6 +60,9 @@ package final class NotificationClient: BusListener {
         }
     }
 
+    /// A server has been asked and has not answered.
+    package var isWaiting: Bool { shown.values.contains(where: \.isPending) }
+
     // MARK: Wishes
 
     /// `call`: what events are to name, if the key does not.
@@ -150,9 +153,9 @@ package final class NotificationClient: BusListener {
     /// Ids are the old server's; a new one counts from the start.
     private func forgetIDs(keepingPending: Bool) {
         for key in Array(shown.keys) {
+            if keepingPending && shown[key]?.isPending == true { continue }
             shown[key]?.id = nil
             shown[key]?.given = nil
-            if keepingPending && shown[key]?.isPending == true { continue }
             shown[key]?.isPending = false
             if shown[key]?.wish == nil { shown[key] = nil }
         }
@@ -161,9 +164,9 @@ package final class NotificationClient: BusListener {
     private func identify(_ server: String) {
         ask("GetServerInformation") { [weak self] values in
             guard let self, owner == server, values.count >= 3 else { return }
-            profile.name = values[0].text ?? ""
-            profile.vendor = values[1].text ?? ""
-            profile.version = values[2].text ?? ""
+            profile.name = Text.clean(values[0].text ?? "", limit: 64)
+            profile.vendor = Text.clean(values[1].text ?? "", limit: 64)
+            profile.version = Text.clean(values[2].text ?? "", limit: 64)
             report(
                 Event(
                     .notificationServer, "notifications by \(profile.title)",
@@ -207,7 +210,8 @@ package final class NotificationClient: BusListener {
         // One request at a time: a slow server gets the newest wish, not a queue of old ones.
         guard !state.isPending else { return }
         let isNew = state.id == nil
-        guard isNew || state.wantsRaise || state.given != wish else { return }
+        // What the server was given and did not show (an id of 0, a refusal) is tried again at the next raise, not at once.
+        guard state.wantsRaise || state.given != wish else { return }
         var replaces = state.id ?? 0
         if !isNew && state.wantsRaise && profile.realert == .closeThenNew {
             closeAtServer(replaces)
@@ -362,15 +366,15 @@ package final class NotificationClient: BusListener {
         }
         switch message.member {
         case "ActionInvoked":
-            let action = message.arguments.last?.text ?? ""
+            let action = Text.clean(message.arguments.last?.text ?? "", limit: 64)
             // GNOME sends it twice, once by broadcast (desktop.md 0.3).
             guard shown[key]?.actionsSeen.contains(action) == false else { return }
             shown[key]?.actionsSeen.append(action)
             report(
                 Event(
                     .notificationAction, call: key.call,
-                    "\"\(Text.clean(action, limit: 40))\" chosen on notification #\(id)",
-                    [.init("action", .text(Text.clean(action, limit: 40)))]))
+                    "\"\(action)\" chosen on notification #\(id)",
+                    [.init("action", .text(action))]))
             onAction?(key, action, tokens.removeValue(forKey: id))
         case "NotificationClosed":
             let reason = message.arguments.last?.integer ?? 4

@@ -108,7 +108,7 @@ package final class TimerSource {
         guard deadline != instant else { return }
         deadline = instant
         // Rounded up: firing a microsecond early would find nothing due and arm again.
-        sd_event_source_set_time(source, UInt64(max(0, (instant.nanoseconds + 999) / 1000)))
+        sd_event_source_set_time(source, UInt64(max(0, instant.nanoseconds / 1000) + 1))
         sd_event_source_set_enabled(source, Int32(SD_EVENT_ONESHOT))
     }
 

@@ -77,6 +77,12 @@ final class BinaryConnection {
     // MARK: Time
 
     var isHandshaking: Bool { phase == .handshaking }
+    var isClosing: Bool { phase == .closing }
+
+    /// How long an open connection has been between two frames; zero for any other.
+    func idleTime(now: Instant) -> Duration {
+        phase == .open && parser.isBetweenFrames ? now - lastPush : .zero
+    }
 
     /// How long the handshake has taken so far.
     func age(now: Instant) -> Duration { now - accepted }

@@ -132,10 +132,16 @@ package final class BinaryGateway {
         }
     }
 
-    /// Those who connect and say nothing do not keep others out: the oldest handshake goes, if it has had a second.
+    /// Those who have nothing to say do not keep others out: one that is being closed goes first, then the oldest
+    /// handshake that has had a second, then the one that has been idle longest, if that is half a minute.
     private func makeRoom(_ now: Instant) {
-        let stalled = connections.values.filter { $0.isHandshaking && $0.age(now: now) > .seconds(1) }
-        stalled.min { $0.id < $1.id }?.abandon()
+        let all = connections.values
+        let stalled = all.filter { $0.isHandshaking && $0.age(now: now) > .seconds(1) }
+        let idle = all.filter { $0.idleTime(now: now) > .seconds(30) }
+        let spare =
+            all.filter(\.isClosing).min { $0.id < $1.id } ?? stalled.min { $0.id < $1.id }
+            ?? idle.max { $0.idleTime(now: now) < $1.idleTime(now: now) }
+        spare?.abandon()
     }
 
     func forget(_ connection: BinaryConnection) {

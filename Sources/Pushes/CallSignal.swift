@@ -36,5 +36,5 @@ package struct CallSignal: Sendable, Equatable {
 /// Why a payload is not a call, in words for its sender.
 package struct PayloadFault: Error, Sendable, Equatable, CustomStringConvertible {
     package let description: String
-    package init(_ description: String) { self.description = description }
+    package init(_ description: String) { self.description = Text.clean(description, limit: 300) }
 }

@@ -45,7 +45,7 @@ package struct Picture {
             .title { font-size: 17px; font-weight: 600 } .dim { fill: #6a737d } .label { font-size: 11px }
             .grid { stroke: #d8dce0; stroke-width: 1 } .lane { stroke: #e6e8ea }
             .ring { fill: #2e9e5b } .wait { fill: #9aa4ad } .live { fill: #2f6fd0 } .banner { fill: #d9a521 }
-            .tick { stroke: #8a6500; stroke-width: 2 } .wave { fill: #2e9e5b } .shake { stroke: #b0549c; stroke-width: 3 }
+            .tick { stroke: #8a6500; stroke-width: 2 } .wave { fill: #2e9e5b } .shake { stroke: #b0549c; stroke-width: 3 } .still { stroke: #b0549c; stroke-width: 1; opacity: .5 }
             .mark { stroke: #cf3d3d; stroke-width: 1.5; stroke-dasharray: 3 3 } .dot { fill: #2f6fd0 } .bad { fill: #cf3d3d }
             @media (prefers-color-scheme: dark) { svg { background: #15181c } text { fill: #e4e7ea } .dim { fill: #98a2ad }
             .grid { stroke: #33393f } .lane { stroke: #262b30 } .tick { stroke: #ffd76a } }
@@ -209,7 +209,9 @@ package struct Picture {
         return "<polygon class=\"wave\" points=\"\(upper)\(lower)\"/>\n"
     }
 
+    /// A tick a second; hollow where nothing was there to vibrate.
     private func vibration(_ y: Double) -> String {
+        let style = timeline.first("vibration.started")?.fields["by"]?.string == "none" ? "still" : "shake"
         var out = ""
         var from: Int64?
         func close(_ at: Int64) {
@@ -217,7 +219,7 @@ package struct Picture {
             var pulse = start
             while pulse < at {
                 out +=
-                    "<line class=\"shake\" x1=\"\(number(x(pulse)))\" x2=\"\(number(x(pulse)))\" y1=\"\(number(y + 18))\" y2=\"\(number(y + 36))\"/>\n"
+                    "<line class=\"\(style)\" x1=\"\(number(x(pulse)))\" x2=\"\(number(x(pulse)))\" y1=\"\(number(y + 18))\" y2=\"\(number(y + 36))\"/>\n"
                 pulse += 1_000_000_000
             }
             from = nil

@@ -107,7 +107,7 @@ package struct Timeline: Sendable, Equatable {
                 to: moments.first { $0.kind == "sound.stopped" && $0.offset >= end.offset })
         }
         let raises = moments.filter { $0.kind == "notification.raised" }.count
-        if raises > 0 { out.append(("raised again", "\(raises) times")) }
+        if raises > 0 { out.append(("raised again", raises == 1 ? "once" : "\(raises) times")) }
         return out
     }
 }

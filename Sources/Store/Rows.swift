@@ -121,6 +121,15 @@ package struct LiveRow: Sendable, Equatable {
     }
 }
 
+/// A call that is over, by its provider's id.
+package struct OverRow: Sendable, Equatable {
+    package let app: String
+    package let key: String
+    package let ended: WallTime
+    /// False for a cancel whose call never came.
+    package let hadInvite: Bool
+}
+
 /// An event as it is kept: fields as JSON text.
 package struct EventRow: Sendable, Equatable {
     package var call: CallUUID?

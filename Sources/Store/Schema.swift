@@ -16,6 +16,7 @@ enum Schema {
             handle TEXT, handle_kind TEXT NOT NULL, video INTEGER NOT NULL, sound TEXT, serial INTEGER,
             began INTEGER NOT NULL, deadline INTEGER NOT NULL, began_wall INTEGER NOT NULL, boot TEXT NOT NULL,
             state TEXT NOT NULL, notification INTEGER, server TEXT NOT NULL) WITHOUT ROWID;
+        CREATE TABLE cancelled (app TEXT NOT NULL, key TEXT NOT NULL, wall INTEGER NOT NULL, PRIMARY KEY (app, key)) WITHOUT ROWID;
         CREATE TABLE event (
             number INTEGER PRIMARY KEY, call TEXT, at INTEGER NOT NULL, wall INTEGER NOT NULL, kind TEXT NOT NULL,
             level INTEGER NOT NULL, message TEXT NOT NULL, fields TEXT NOT NULL);
@@ -26,6 +27,9 @@ enum Schema {
     static func migrate(_ database: Database) throws(StoreFailure) {
         var version = 0
         try database.query("PRAGMA user_version") { row in version = Int(row.integer(0)) }
+        guard version >= 0 else {
+            throw StoreFailure(code: 0, description: "the database is not ringd's (version \(version))")
+        }
         guard version <= migrations.count else {
             throw StoreFailure(
                 code: 0,

@@ -9,6 +9,10 @@ package final class Store: Sendable {
     package struct Snapshot: Sendable {
         package var apps: [AppRow] = []
         package var live: [LiveRow] = []
+        /// Calls that ended or were cancelled lately: a repeated push must not ring them.
+        package var over: [OverRow] = []
+
+        package init() {}
     }
 
     private let file: WorkerOwned
@@ -19,6 +23,8 @@ package final class Store: Sendable {
     /// Touched by the opening thread until the first job is posted, and by the worker alone from then on.
     private final class WorkerOwned: @unchecked Sendable {
         let database: Database
+        /// The last write failed, and that has been said.
+        var isFaulty = false
         init(_ database: Database) { self.database = database }
     }
 
@@ -75,8 +81,24 @@ package final class Store: Sendable {
             guard let live = LiveRow(row) else { return }
             snapshot.live.append(live)
         }
+        // As long as tombstones live, and no more than are kept.
+        let since = WallTime.now.nanoseconds - Self.overTime.nanoseconds
+        try database.query(
+            """
+            SELECT app, key, ended, 1 FROM call WHERE ended > ?1
+            UNION ALL SELECT app, key, wall, 0 FROM cancelled WHERE wall > ?1 LIMIT 4096
+            """, [.integer(since)]
+        ) { row in
+            snapshot.over.append(
+                OverRow(
+                    app: row.text(0), key: row.text(1), ended: WallTime(nanoseconds: row.integer(2)),
+                    hadInvite: row.integer(3) != 0))
+        }
         return snapshot
     }
+
+    /// How far back calls that are over matter.
+    static let overTime: Duration = .seconds(600)
 
     // MARK: Writing
 
@@ -157,6 +179,16 @@ package final class Store: Sendable {
         }
     }
 
+    /// A cancel that came before its call.
+    package func rememberCancel(app: String, key: String) {
+        write { database throws(StoreFailure) in
+            let now = WallTime.now.nanoseconds
+            try database.run(
+                "INSERT OR REPLACE INTO cancelled VALUES (?, ?, ?)", [.text(app), .text(key), .integer(now)])
+            try database.run("DELETE FROM cancelled WHERE wall < ?", [.integer(now - Self.overTime.nanoseconds)])
+        }
+    }
+
     package func clearLive(_ uuid: CallUUID) {
         write { database throws(StoreFailure) in
             try database.run("DELETE FROM live WHERE uuid = ?", [.text(uuid.description)])
@@ -196,7 +228,7 @@ package final class Store: Sendable {
     package func history(limit: Int, missedOnly: Bool, then: @escaping @Sendable ([CallRow]) -> Void) {
         ask(then, empty: []) { database throws(StoreFailure) in
             var rows: [CallRow] = []
-            let filter = missedOnly ? "WHERE category = 'missed'" : ""
+            let filter = missedOnly ? "WHERE category = 'missed'" : "WHERE ended IS NOT NULL"
             try database.query(
                 "SELECT * FROM call \(filter) ORDER BY began DESC LIMIT ?", [.integer(Int64(limit))]
             ) { row in
@@ -234,6 +266,7 @@ package final class Store: Sendable {
         worker.post { [self] in
             do throws(StoreFailure) {
                 try job(file.database)
+                file.isFaulty = false
             } catch {
                 fault(error)
             }
@@ -255,7 +288,10 @@ package final class Store: Sendable {
         }
     }
 
+    /// Once, until a write succeeds: a full disk must not fill the journal as well.
     private func fault(_ error: StoreFailure) {
+        guard !file.isFaulty else { return }
+        file.isFaulty = true
         loop.post { [report] in
             report(Event(.storeFault, level: .error, "the database refused: \(error) (disk full or read-only?)"))
         }

@@ -63,7 +63,20 @@ private func ownFolder() -> String {
     }
 }
 
+/// Started without stdin, stdout or stderr, our own descriptors would take their numbers, and log lines go into them.
+private func openStandardDescriptors() {
+    while true {
+        let fd = open("/dev/null", O_RDWR)
+        if fd > 2 {
+            close(fd)
+            return
+        }
+        if fd < 0 { return }
+    }
+}
+
 private func serve() -> Int32 {
+    openStandardDescriptors()
     let arguments = Arguments()
     signal(SIGPIPE, SIG_IGN)
     umask(0o077)

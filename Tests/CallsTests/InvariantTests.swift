@@ -147,7 +147,7 @@ struct InvariantTests {
             }
             // Answered or timed out before: it must change nothing.
             if after.endings != before.endings || after.audio != before.audio { return "N3: a second reply counts" }
-        case .restore, .reportedEnded, .clientGone, .unbound, .timeUp: break
+        case .restore, .recall, .reportedEnded, .clientGone, .unbound, .timeUp: break
         }
         return nil
     }

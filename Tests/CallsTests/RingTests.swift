@@ -139,6 +139,43 @@ struct RingTests {
         #expect(world.records.values.first?.invite.key == "ABCdef")
     }
 
+    @Test func aUUIDIsOneInAnySpelling() {
+        let dashed = "7F3C0000-0000-4000-8000-00000000ABCD"
+        var world = World()
+        world.push(.invite(.sample(dashed)))
+        #expect(
+            world.push(.cancel(CallKey(app: "com.example.talk", key: dashed.filter { $0 != "-" }.lowercased())))
+                != .tombstone)
+        #expect(world.sound == nil)
+        #expect(world.push(.invite(.sample(dashed.filter { $0 != "-" }))) == .alreadyOver)
+    }
+
+    @Test func whatIsOverStaysOverAfterARestart() {
+        var first = World()
+        first.push(invite.cancel)
+        #expect(first.remembered == [invite.callKey])
+        var world = World()
+        world.send(.recall(invite.callKey, hadInvite: false, ended: world.now))
+        #expect(world.push(.invite(invite)) == .alreadyOver)
+        #expect(world.heard.isEmpty && world.endings[invite.uuid] == [.remoteEnded])
+        let other = Invite.sample("43")
+        world.send(.recall(other.callKey, hadInvite: true, ended: world.now))
+        #expect(world.push(.invite(other)) == .alreadyOver && world.endings[other.uuid] == nil)
+        world.now = world.now + .seconds(601)
+        #expect(world.push(.invite(other)) == .rings(other.uuid))
+    }
+
+    @Test func aRestoredRingIsNoLongerThanAny() {
+        var world = World()
+        let far = Instant(nanoseconds: .max)
+        world.send(.restore(invite, began: Instant(nanoseconds: .min), deadline: far, .ringing))
+        #expect(world.endings[invite.uuid] == [.unanswered])
+        let other = Invite.sample("43")
+        world.send(.restore(other, began: world.now, deadline: far, .ringing))
+        world.advance(.seconds(91))
+        #expect(world.endings[other.uuid] == [.unanswered])
+    }
+
     @Test func tooLateNeverRings() {
         var world = World()
         let now = world.now
@@ -192,9 +229,12 @@ struct RingTests {
     @Test func aResentPushWithAFastClockDoesNotRingAgain() {
         var world = World()
         // The sender's clock is an hour ahead: its own time looks newer than the end of the call.
-        let ahead = Invite.sample("42", sentAt: world.now + .seconds(3600))
+        var ahead = Invite.sample("42", sentAt: world.now + .seconds(3600))
+        ahead.stamp = 1_764_486_702_000_000_000
         world.push(.invite(ahead))
         world.send(.user(invite.uuid, .decline))
+        // Read anew, its time on our clock is never the same twice.
+        ahead.sentAt = ahead.sentAt! + .microseconds(1)
         #expect(world.push(.invite(ahead)) == .alreadyOver)
     }
 

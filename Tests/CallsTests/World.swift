@@ -22,6 +22,7 @@ struct World {
     var open: Set<ActionID> = []
     var records: [CallUUID: Call] = [:]
     var opened: [CallUUID] = []
+    var remembered: Set<CallKey> = []
     var soundSince: Instant?
     var heard: [CallUUID: Duration] = [:]
     var rangAfterEnd: [CallUUID] = []
@@ -78,6 +79,7 @@ struct World {
         case .record(let call):
             records[call.uuid] = call
             if case .ended(let reason) = call.state { endings[call.uuid, default: []].append(reason) }
+        case .remember(let key): remembered.insert(key)
         case .note: break
         }
     }

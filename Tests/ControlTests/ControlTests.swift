@@ -37,8 +37,8 @@ struct ParserTests {
     @Test(arguments: [
         ("anwser", "did you mean answer?"), ("ring --calller A", "did you mean --caller?"),
         ("ring --caller", "needs a value"),
-        ("ring --video=1", "takes no value"), ("answer a b", "too many"), ("apps add", "something is missing"),
-        ("ring -x", "written --name"), ("config set a", "something is missing"),
+        ("ring --video=1", "takes no value"), ("answer a b", "too many"), ("apps add", "APP-ID is missing"),
+        ("ring -x", "written --name"), ("config set a", "VALUE is missing"),
     ])
     func badUsageNamesTheCure(_ line: String, _ words: String) {
         do throws(Refusal) {

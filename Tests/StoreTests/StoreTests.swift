@@ -119,6 +119,42 @@ struct StoreTests {
         #expect(none)
     }
 
+    @Test func whatIsOverIsKnownAtTheNextStart() throws {
+        let rig = Rig()
+        do {
+            let store = try rig.open()
+            store.rememberCancel(app: "a.b", key: "early")
+            var recent = row(1)
+            recent.ended = .now
+            store.record(recent)
+            store.record(row(2))
+            try rig.flush(store)
+        }
+        let over = try rig.open().snapshot().over
+        #expect(Set(over.map(\.key)) == ["early", "k1"])
+        #expect(over.first { $0.key == "early" }?.hadInvite == false)
+    }
+
+    @Test func aRefusingDatabaseIsSaidOnce() throws {
+        let rig = Rig()
+        let store = try rig.open()
+        try rig.flush(store)
+        let tool = Process()
+        tool.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
+        tool.arguments = [
+            "-c", "import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); c.execute('DROP TABLE event'); c.commit()",
+            rig.path,
+        ]
+        try tool.run()
+        tool.waitUntilExit()
+        let event = EventRow(
+            call: nil, at: .now, wall: .now, kind: "x", level: 6, message: "", fields: "{}")
+        for _ in 0..<20 { store.append([event]) }
+        try rig.flush(store)
+        try rig.flush(store)
+        #expect(rig.events.withLock { $0.filter { $0.kind == .storeFault }.count } == 1)
+    }
+
     @Test func clearingKeepsLiveCalls() throws {
         let rig = Rig()
         let store = try rig.open()
@@ -126,8 +162,11 @@ struct StoreTests {
         store.record(row(2, ended: false))
         let count: Int = try rig.wait { store.clearHistory(then: $0) }
         #expect(count == 1)
-        let left: [CallRow] = try rig.wait { store.history(limit: 10, missedOnly: false, then: $0) }
-        #expect(left.map(\.key) == ["k2"])
+        // A live call is no history yet, but it has a report.
+        let past: [CallRow] = try rig.wait { store.history(limit: 10, missedOnly: false, then: $0) }
+        #expect(past.isEmpty)
+        let left: String? = try rig.wait { done in store.report("") { done($0?.0.key) } }
+        #expect(left == "k2")
     }
 
     @Test func aDamagedFileIsSetAsideAndSaid() throws {
