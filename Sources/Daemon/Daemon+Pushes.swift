@@ -83,9 +83,12 @@ extension Daemon {
 
     private func isBound(_ app: String) -> Bool { app == Self.manualApp || registry.apps[app] != nil }
 
+    /// Of the keys that are made for calls without one; no provider's id begins like that.
+    static let syntheticPrefix = "ringd:payload:"
+
     private func coreSignal(_ signal: CallSignal, app: String, payload: [UInt8]) -> Signal {
         // The same words again are the same push; they name no call, so nothing outlives the ring.
-        let key = signal.key ?? "payload-" + Hex.text(Digest.sha256(payload).prefix(16))
+        let key = signal.key ?? Self.syntheticPrefix + Hex.text(Digest.sha256(payload).prefix(16))
         let callKey = CallKey(app: app, key: key)
         switch signal.kind {
         case .cancel: return .cancel(callKey)
