@@ -181,12 +181,7 @@ package final class Store: Sendable {
 
     /// A cancel that came before its call.
     package func rememberCancel(app: String, key: String) {
-        write { database throws(StoreFailure) in
-            let now = WallTime.now.nanoseconds
-            try database.run(
-                "INSERT OR REPLACE INTO cancelled VALUES (?, ?, ?)", [.text(app), .text(key), .integer(now)])
-            try database.run("DELETE FROM cancelled WHERE wall < ?", [.integer(now - Self.overTime.nanoseconds)])
-        }
+        gather { $0.cancels.append((app, key, .now)) }
     }
 
     package func clearLive(_ uuid: CallUUID) {
@@ -197,19 +192,65 @@ package final class Store: Sendable {
 
     /// Appends events and forgets the oldest beyond 20,000.
     package func append(_ events: [EventRow]) {
-        write { database throws(StoreFailure) in
-            try database.transaction { () throws(StoreFailure) in
-                for event in events {
-                    try database.run(
-                        "INSERT INTO event (call, at, wall, kind, level, message, fields) VALUES (?,?,?,?,?,?,?)",
-                        [
-                            .optional(event.call?.description), .integer(event.at.nanoseconds),
-                            .integer(event.wall.nanoseconds), .text(event.kind), .integer(Int64(event.level)),
-                            .text(event.message), .text(event.fields),
-                        ])
-                }
-                try database.run("DELETE FROM event WHERE number <= (SELECT max(number) FROM event) - 20000")
+        gather { $0.events += events }
+    }
+
+    /// What a flood of pushes makes is gathered and written together: one job waits for the worker, not one per push, and
+    /// beyond `mostWaiting` the oldest gives way.
+    private struct Waiting: Sendable {
+        var events: [EventRow] = []
+        var cancels: [(app: String, key: String, at: WallTime)] = []
+        var isPosted = false
+    }
+
+    private static let mostWaiting = 8192
+    private let waiting = Lock(Waiting())
+
+    private func gather(_ add: (inout Waiting) -> Void) {
+        let isFirst = waiting.withLock { waiting in
+            add(&waiting)
+            if waiting.events.count > Self.mostWaiting {
+                waiting.events.removeFirst(waiting.events.count - Self.mostWaiting)
             }
+            if waiting.cancels.count > Self.mostWaiting {
+                waiting.cancels.removeFirst(waiting.cancels.count - Self.mostWaiting)
+            }
+            defer { waiting.isPosted = true }
+            return !waiting.isPosted
+        }
+        guard isFirst else { return }
+        write { [waiting] database throws(StoreFailure) in
+            let batch = waiting.withLock { waiting in
+                defer { waiting = Waiting() }
+                return waiting
+            }
+            try database.transaction { () throws(StoreFailure) in
+                try Self.write(batch, database)
+            }
+        }
+    }
+
+    private static func write(_ batch: Waiting, _ database: Database) throws(StoreFailure) {
+        for event in batch.events {
+            try database.run(
+                "INSERT INTO event (call, at, wall, kind, level, message, fields) VALUES (?,?,?,?,?,?,?)",
+                [
+                    .optional(event.call?.description), .integer(event.at.nanoseconds),
+                    .integer(event.wall.nanoseconds), .text(event.kind), .integer(Int64(event.level)),
+                    .text(event.message), .text(event.fields),
+                ])
+        }
+        if !batch.events.isEmpty {
+            try database.run("DELETE FROM event WHERE number <= (SELECT max(number) FROM event) - 20000")
+        }
+        for cancel in batch.cancels {
+            try database.run(
+                "INSERT OR REPLACE INTO cancelled VALUES (?, ?, ?)",
+                [.text(cancel.app), .text(cancel.key), .integer(cancel.at.nanoseconds)])
+        }
+        if let last = batch.cancels.last {
+            try database.run(
+                "DELETE FROM cancelled WHERE wall < ?", [.integer(last.at.nanoseconds - overTime.nanoseconds)])
         }
     }
 
