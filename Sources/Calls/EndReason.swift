@@ -31,18 +31,6 @@ package enum EndReason: Sendable, Hashable {
         case reset
     }
 
-    /// CXCallEndedReason (callkit.md 2.5); nil for a local end, which CallKit expresses as an action.
-    package var callKitValue: Int? {
-        switch self {
-        case .handedOver, .local, .declined: nil
-        case .failed: 1
-        case .remoteEnded: 2
-        case .ignored, .unanswered, .busy, .expired: 3
-        case .answeredElsewhere: 4
-        case .declinedElsewhere: 5
-        }
-    }
-
     /// The stable word in history, events and JSON.
     package var word: String {
         switch self {
