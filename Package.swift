@@ -39,6 +39,7 @@ let package = Package(
         .systemLibrary(name: "CSndFile"),
         .systemLibrary(name: "COpenSSL"),
         .systemLibrary(name: "CSocket"),
+        .systemLibrary(name: "CNGHTTP2"),
         .systemLibrary(name: "CSQLite"),
         .systemLibrary(name: "CJansson"),
         .systemLibrary(name: "CLibAV"),
@@ -49,15 +50,17 @@ let package = Package(
         room("DBus", ["Base", "EventLoop", "CDBus"]),
         room("JSON", ["CJansson"]),
         room("Crypto", ["Base", "COpenSSL"]),
+        room("HTTP2", ["CNGHTTP2"]),
 
         // The core: values in, values out.
         room("Calls", ["Base"], settings: memorySafe),
         room("Pushes", ["Base", "JSON"], settings: memorySafe),
-        room("Config", ["Base"], settings: memorySafe),
+        room("APNs", ["Base", "JSON", "Crypto"]),
+        room("Config", ["Base", "APNs"], settings: memorySafe),
         room("Report", ["Base", "JSON"], settings: memorySafe),
 
         // The edges: none imports another.
-        room("Gateway", ["Base", "EventLoop", "Crypto", "CSocket"]),
+        room("Gateway", ["Base", "EventLoop", "Crypto", "HTTP2", "APNs", "CSocket"]),
         room("Desktop", ["Base", "EventLoop", "DBus"]),
         room("Ringtone", ["Base", "EventLoop", "CPulse", "CSndFile"]),
         room("Store", ["Base", "EventLoop", "CSQLite"]),
@@ -67,7 +70,7 @@ let package = Package(
         room(
             "Daemon",
             [
-                "Base", "EventLoop", "DBus", "JSON", "Crypto", "Config", "Calls", "Pushes", "Gateway", "Desktop",
+                "Base", "EventLoop", "DBus", "JSON", "Crypto", "Config", "Calls", "Pushes", "APNs", "Gateway", "Desktop",
                 "Ringtone",
                 "Store", "BusService",
             ]),
@@ -92,7 +95,7 @@ let package = Package(
         .testTarget(name: "DocsTests", dependencies: ["Base", "BusService", "Config"], swiftSettings: strict),
         .testTarget(name: "StoreTests", dependencies: ["Base", "EventLoop", "Store"], swiftSettings: strict),
         .testTarget(
-            name: "GatewayTests", dependencies: ["Base", "EventLoop", "Crypto", "Gateway"], swiftSettings: strict),
+            name: "GatewayTests", dependencies: ["Base", "EventLoop", "Crypto", "APNs", "Gateway"], swiftSettings: strict),
         .testTarget(
             name: "RingtoneTests", dependencies: ["Base", "EventLoop", "Ringtone", "TestSupport", "ringd-decode"],
             swiftSettings: strict),

@@ -1,3 +1,4 @@
+internal import APNs
 internal import Base
 internal import BusService
 internal import Calls

@@ -1,3 +1,4 @@
+package import APNs
 package import Base
 package import Crypto
 package import EventLoop

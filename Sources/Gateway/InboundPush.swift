@@ -1,3 +1,4 @@
+package import APNs
 package import Base
 package import Crypto
 
@@ -53,24 +54,5 @@ package struct InboundPush: Sendable, Equatable {
         self.certificate = certificate
         self.peer = peer
         self.arrived = arrived
-    }
-}
-
-/// Apple's two worlds; a token belongs to one of them.
-package enum PushEnvironment: String, Sendable, CaseIterable {
-    case sandbox
-    case production
-    case unknown
-
-    /// By the host name that a client asked for (SNI, lower case): Apple's sandbox names, Apple's production names,
-    /// else unknown.
-    package init(serverName: String?) {
-        switch serverName {
-        case "gateway.sandbox.push.apple.com", "api.sandbox.push.apple.com", "api.development.push.apple.com",
-            "feedback.sandbox.push.apple.com":
-            self = .sandbox
-        case "gateway.push.apple.com", "api.push.apple.com", "feedback.push.apple.com": self = .production
-        default: self = .unknown
-        }
     }
 }

@@ -1,3 +1,4 @@
+import APNs
 import Gateway
 
 /// Frames as old senders write them, and a random source whose seed a failing test prints.

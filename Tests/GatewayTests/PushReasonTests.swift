@@ -1,3 +1,4 @@
+import APNs
 import Base
 import Gateway
 import Testing

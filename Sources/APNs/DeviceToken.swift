@@ -1,0 +1,69 @@
+internal import Base
+
+/// A device token: 32 bytes, as a value that is cheap to hash and to compare.
+package struct DeviceToken: Hashable, Sendable {
+    private let a: UInt64
+    private let b: UInt64
+    private let c: UInt64
+    private let d: UInt64
+
+    /// What Apple's tokens have been since 2009, and all that ringd mints. Apple warns not to count on it; a token of
+    /// another length is none of ours, so it needs no place here.
+    package static let size = 32
+
+    /// Nil unless there are 32.
+    package init?(_ bytes: some Collection<UInt8>) {
+        guard bytes.count == Self.size else { return nil }
+        let array = Array(bytes)
+        (a, b, c, d) = array.withUnsafeBytes { Self.words($0) }
+    }
+
+    /// From 64 hexadecimal digits of either case, as a path has them; nil for anything else.
+    package init?(hex: Bytes) {
+        guard hex.count == 2 * Self.size else { return nil }
+        var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+        var bad: UInt8 = 0
+        func word(_ start: Int) -> UInt64 {
+            var value: UInt64 = 0
+            for index in start..<(start + 16) {
+                let digit = Hex.value(of: hex[index]) ?? 0x10
+                bad |= digit
+                value = value << 4 | UInt64(digit & 0x0f)
+            }
+            return value.bigEndian
+        }
+        words = (word(0), word(16), word(32), word(48))
+        guard bad < 16 else { return nil }
+        (a, b, c, d) = words
+    }
+
+    private static func words(_ raw: UnsafeRawBufferPointer) -> (UInt64, UInt64, UInt64, UInt64) {
+        (
+            raw.loadUnaligned(fromByteOffset: 0, as: UInt64.self),
+            raw.loadUnaligned(fromByteOffset: 8, as: UInt64.self),
+            raw.loadUnaligned(fromByteOffset: 16, as: UInt64.self),
+            raw.loadUnaligned(fromByteOffset: 24, as: UInt64.self)
+        )
+    }
+
+    package var bytes: [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: Self.size) { buffer, count in
+            let raw = UnsafeMutableRawBufferPointer(buffer)
+            for (index, word) in [a, b, c, d].enumerated() {
+                raw.storeBytes(of: word, toByteOffset: index * 8, as: UInt64.self)
+            }
+            count = Self.size
+        }
+    }
+
+    /// 64 lower-case digits: a key to the user's attention, not for logs.
+    package var hex: String { Hex.text(bytes) }
+
+    /// Enough to tell it apart, for logs.
+    package var short: String { Hex.text(bytes.prefix(4)) }
+
+    /// A new one; the system's generator is getrandom(2).
+    package static func random() -> DeviceToken {
+        DeviceToken((0..<size).map { _ in UInt8.random(in: .min ... .max) })!
+    }
+}

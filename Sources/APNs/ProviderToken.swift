@@ -1,0 +1,205 @@
+internal import Base
+internal import JSON
+
+/// A key that signs provider tokens, as the developer's account would have it (apns.md 1.5).
+package struct ProviderKey: Sendable {
+    /// 10 characters.
+    package let id: String
+    /// 10 characters; nil: any team's.
+    package let team: String?
+    /// `.unknown`: both.
+    package let environment: PushEnvironment
+    /// Bundle ids that it may push to; empty: every one (a team key).
+    package let topics: [String]
+    /// The one other key that may share a connection with a topic key.
+    package let related: String?
+    /// Checks a signature (raw or DER) of a message.
+    package let verify: @Sendable (_ message: UnsafeRawBufferPointer, _ signature: UnsafeRawBufferPointer) -> Bool
+
+    package init(
+        id: String, team: String? = nil, environment: PushEnvironment = .unknown, topics: [String] = [],
+        related: String? = nil,
+        verify: @escaping @Sendable (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Bool
+    ) {
+        self.id = id
+        self.team = team
+        self.environment = environment
+        self.topics = topics
+        self.related = related
+        self.verify = verify
+    }
+}
+
+/// A provider token whose signature holds: what it says, and what is odd about it.
+package final class ProviderToken {
+    package let key: ProviderKey
+    package let team: String
+    /// Seconds since 1970.
+    package let issuedAt: Int64
+    /// The form of it, e.g. `iat` in milliseconds; empty for most.
+    let advice: [Finding]
+
+    init(key: ProviderKey, team: String, issuedAt: Int64, advice: [Finding]) {
+        self.key = key
+        self.team = team
+        self.issuedAt = issuedAt
+        self.advice = advice
+    }
+}
+
+/// Reads provider tokens and remembers what came of it, because a signature costs a hundred times what the rest of a push
+/// does, and senders show the same token for an hour.
+package final class ProviderTokens {
+    package var keys: [String: ProviderKey] {
+        didSet { remembered = [:] }
+    }
+
+    private var remembered: [[UInt8]: Result<ProviderToken, Refused>] = [:]
+
+    struct Refused: Error {
+        let finding: Finding
+    }
+
+    /// Tokens at a time, and bytes of one.
+    private static let most = 512
+    static let sizeLimit = 4096
+
+    package init(keys: [ProviderKey] = []) {
+        self.keys = Dictionary(keys.map { ($0.id, $0) }) { _, last in last }
+    }
+
+    /// `authorization`: the whole header.
+    func read(_ authorization: Bytes) -> Result<ProviderToken, Refused> {
+        let bytes = Array(authorization)
+        if let known = remembered[bytes] { return known }
+        let result = verify(bytes)
+        // Dropping all is rude to a few senders and cheap for everybody; a flood of tokens is no sender.
+        if remembered.count >= Self.most { remembered = [:] }
+        remembered[bytes] = result
+        return result
+    }
+
+    private func verify(_ header: [UInt8]) -> Result<ProviderToken, Refused> {
+        do throws(Refused) {
+            return .success(try parse(header))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private static func invalid(_ code: String, _ text: String) -> Refused {
+        Refused(finding: Finding(code, .invalidProviderToken, text))
+    }
+
+    private func parse(_ header: [UInt8]) throws(Refused) -> ProviderToken {
+        guard let space = header.firstIndex(of: UInt8(ascii: " ")),
+            String(decoding: header[..<space], as: UTF8.self).lowercased() == "bearer"
+        else { throw Self.invalid("no-bearer", "authorization is to be: bearer, a blank, the provider token") }
+        let token = header[(space + 1)...].drop { $0 == UInt8(ascii: " ") }
+        guard !token.isEmpty else {
+            throw Refused(
+                finding: Finding(
+                    "empty-bearer", .missingProviderToken, "there is no token behind bearer in authorization"))
+        }
+        guard token.count <= Self.sizeLimit else {
+            throw Self.invalid("token-size", "the provider token has \(token.count) bytes; one of APNs has about 200")
+        }
+        let parts = token.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard parts.count == 3, let head = ProviderTokenText.decode(parts[0]),
+            let claims = ProviderTokenText.decode(parts[1]), let signature = ProviderTokenText.decode(parts[2])
+        else {
+            throw Self.invalid("token-form", "the provider token is no JWT: three parts in base64url with dots between")
+        }
+        guard let head = try? JSONValue.parse(head), let claims = try? JSONValue.parse(claims) else {
+            throw Self.invalid("token-json", "the provider token's header or claims are not JSON")
+        }
+        guard let algorithm = head["alg"]?.string, algorithm == "ES256" else {
+            let has = Text.clean(head["alg"]?.string ?? "none", limit: 16)
+            throw Self.invalid("token-alg", "the provider token is signed with \(has); APNs takes ES256 only")
+        }
+        guard let kid = head["kid"]?.string, !kid.isEmpty else {
+            throw Self.invalid(
+                "token-kid", "the provider token's header has no kid (the 10 characters of the key's id)")
+        }
+        guard let team = claims["iss"]?.string, !team.isEmpty else {
+            throw Self.invalid("token-iss", "the provider token has no iss (the 10 characters of the team's id)")
+        }
+        guard let key = keys[kid] else {
+            let name = Text.clean(kid, limit: 32)
+            let hint = Text.nearest(to: kid, in: keys.keys).map { "; did you mean \($0)?" } ?? ""
+            throw Self.invalid(
+                "unknown-key",
+                "no key \(name) is known here\(hint); to trust yours, write [key \(name)] and file = …/AuthKey_\(name).p8 into ringd.conf"
+            )
+        }
+        if let owner = key.team, owner != team {
+            throw Self.invalid(
+                "other-team", "key \(key.id) is of team \(owner), and the token says iss \(Text.clean(team, limit: 32))"
+            )
+        }
+        let message = Array(token[token.startIndex..<parts[1].endIndex])
+        let isGenuine = message.withUnsafeBytes { text in
+            signature.withUnsafeBytes { key.verify(text, $0) }
+        }
+        guard isGenuine else {
+            throw Self.invalid(
+                "bad-signature", "the provider token's signature does not fit key \(key.id): another .p8?")
+        }
+        var advice: [Finding] = []
+        if kid.utf8.count != 10 || team.utf8.count != 10 {
+            advice.append(Finding("id-length", nil, "kid and iss have 10 characters each at Apple"))
+        }
+        guard var issued = Self.seconds(claims["iat"]) else {
+            throw Self.invalid("token-iat", "the provider token has no iat, or one that is no number of seconds")
+        }
+        if issued > 100_000_000_000 {
+            issued /= 1000
+            advice.append(Finding("iat-unit", nil, "iat is in milliseconds; it is to be in seconds"))
+        }
+        return ProviderToken(key: key, team: team, issuedAt: issued, advice: advice)
+    }
+
+    /// Integer, float or a string of digits: all three come from libraries in use (apns.md 1.5).
+    private static func seconds(_ value: JSONValue?) -> Int64? {
+        let number: Double?
+        switch value {
+        case .integer(let seconds)?: number = Double(seconds)
+        case .real(let seconds)?: number = seconds
+        case .string(let text)?: number = text.utf8.count <= 32 ? Double(text) : nil
+        default: number = nil
+        }
+        guard let number, number >= 0, number < 1e15 else { return nil }
+        return Int64(number)
+    }
+}
+
+private enum ProviderTokenText {
+    /// base64url, with or without padding (RFC 4648, 5).
+    static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+        var out: [UInt8] = []
+        out.reserveCapacity(text.count * 3 / 4)
+        var bits: UInt32 = 0
+        var held = 0
+        var text = text
+        while text.last == UInt8(ascii: "="), text.count > 0 { text.removeLast() }
+        guard text.count % 4 != 1 else { return nil }
+        for byte in text {
+            let value: UInt8
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"): value = byte - UInt8(ascii: "A")
+            case UInt8(ascii: "a")...UInt8(ascii: "z"): value = byte - UInt8(ascii: "a") + 26
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = byte - UInt8(ascii: "0") + 52
+            case UInt8(ascii: "-"): value = 62
+            case UInt8(ascii: "_"): value = 63
+            default: return nil
+            }
+            bits = bits << 6 | UInt32(value)
+            held += 6
+            if held >= 8 {
+                held -= 8
+                out.append(UInt8(truncatingIfNeeded: bits >> UInt32(held)))
+            }
+        }
+        return out
+    }
+}

@@ -1,0 +1,44 @@
+/// `apns-push-type`, and the topic that goes with it (apns.md 1.4).
+package enum PushType: String, Sendable, CaseIterable {
+    case alert
+    case background
+    case voip
+    case complication
+    case fileprovider
+    case mdm
+    case location
+    case liveactivity
+    case pushtotalk
+    case widgets
+    case controls
+
+    /// What the topic has behind the bundle id; empty for alert, background and mdm (whose topic is the certificate's).
+    package var suffix: String {
+        switch self {
+        case .alert, .background, .mdm: ""
+        case .voip: ".voip"
+        case .complication: ".complication"
+        case .fileprovider: ".pushkit.fileprovider"
+        case .location: ".location-query"
+        case .liveactivity: ".push-type.liveactivity"
+        case .pushtotalk: ".voip-ptt"
+        case .widgets: ".push-type.widgets"
+        case .controls: ".push-type.controls"
+        }
+    }
+
+    /// Those with a suffix.
+    static let suffixed: [PushType] = allCases.filter { !$0.suffix.isEmpty }
+
+    /// The kind of topic that `topic` is, by its suffix: nil for a bare bundle id.
+    package static func ofTopic(_ topic: Bytes) -> PushType? {
+        for type in suffixed where topic.hasSuffix(type.suffix) { return type }
+        return nil
+    }
+
+    static func named(_ text: Bytes) -> PushType? {
+        if text.equals("voip") { return .voip }
+        if text.equals("alert") { return .alert }
+        return allCases.first { text.equals($0.rawValue) }
+    }
+}

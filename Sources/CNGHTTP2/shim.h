@@ -1,0 +1,3 @@
+// nghttp2 1.52.
+#pragma once
+#include <nghttp2/nghttp2.h>
