@@ -5,6 +5,7 @@ struct DERReader {
     init(_ bytes: some Sequence<UInt8>) { rest = ArraySlice(Array(bytes)) }
 
     enum Tag {
+        static let integer: UInt8 = 0x02
         static let null: UInt8 = 0x05
         static let utf8String: UInt8 = 0x0c
         static let sequence: UInt8 = 0x30
