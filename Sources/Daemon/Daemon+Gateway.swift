@@ -12,11 +12,15 @@ extension Daemon {
         do {
             let credentials = try Credentials(directory: paths.certificates)
             edges.credentials = credentials
+            try trustOwnKey(credentials)
             let gateway = try BinaryGateway(
                 loop, gatewayConfiguration(), context: try .server(credentials.server),
                 inheritedDescriptors: ServiceManager.takeSockets(),
                 decide: { [unowned self] push in decide(push) },
-                report: { [unowned self] event in emit(event) })
+                report: { [unowned self] event in
+                    // Of pushes that were judged the service tells.
+                    if event.kind != .pushRefused || event["reason"] == nil { emit(event) }
+                })
             edges.gateway = gateway
             edges.gatewayFault = nil
             gateway.start()
@@ -25,6 +29,20 @@ extension Daemon {
             edges.gatewayFault = "\(error)"
             emit(Event(.gatewayFault, level: .error, "the APNs gateway cannot start: \(error)"))
         }
+    }
+
+    /// What the binary door asks, in the service's terms.
+    private func decide(_ push: InboundPush) -> PushVerdict {
+        let request = PushRequest()
+        if case .binary(let command) = push.transport { request.transport = .binary(command: command) }
+        request.binaryToken = push.token
+        if let expiration = push.expiration { request.set(.expiration, String(expiration)) }
+        request.set(.priority, String(push.priority))
+        request.append(push.payload)
+        let sender = apns.sender(peer: push.peer, environment: push.environment, certificate: push.certificate)
+        let answer = apns.take(request, from: sender)
+        guard let reason = answer.reason else { return .accepted }
+        return .refused(PushRefusal(reason))
     }
 
     /// The server's certificate lives 13 months and a daemon may live longer: looked at once a day and on reload.

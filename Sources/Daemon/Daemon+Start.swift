@@ -36,6 +36,7 @@ extension Daemon {
             daily = try TimerSource(loop, accuracy: .seconds(3600)) { [unowned self] in
                 self.assumeIsolated { $0.renewCertificate() }
             }
+            announcer = try TimerSource(loop) { [unowned self] in self.assumeIsolated { $0.announce() } }
             rest = try TimerSource(loop, accuracy: .seconds(1)) { Memory.releaseCleanPages() }
             try makeEdges()
         } catch {
@@ -71,6 +72,7 @@ extension Daemon {
             handoffs: Handoffs(loop, environment: options.environment, report: report), store: store, worker: worker,
             catalog: SoundCatalog(themeName: configuration.sound.theme, ownFolder: options.soundsFolder))
         edges.player = makePlayer()
+        wirePushes()
         wire()
         if bus == nil {
             emit(
@@ -156,6 +158,7 @@ extension Daemon {
         startGateway()
         if let snapshot { restore(snapshot) }
         snapshot = nil
+        deliverLeftovers()
         let took = (Instant.now - started).shortText
         ServiceManager.notify("READY=1")
         _ = try? loop.enableWatchdog()
