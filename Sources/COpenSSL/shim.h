@@ -34,6 +34,10 @@ static inline void copenssl_ctx_accept_any_name(SSL_CTX *ctx) {
     SSL_CTX_set_tlsext_servername_callback(ctx, copenssl_accept_name);
 }
 
+// Macros over other macros.
+static const int copenssl_bio_source_sink = BIO_TYPE_SOURCE_SINK;
+static const int copenssl_bio_retry_read = BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY;
+
 // EVP_EC_gen() is a macro over a variadic function.
 static inline EVP_PKEY *copenssl_p256(void) { return EVP_EC_gen("P-256"); }
 
