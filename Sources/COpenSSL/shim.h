@@ -4,6 +4,7 @@
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
+#include <openssl/pkcs12.h>
 #include <openssl/rand.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
@@ -51,4 +52,31 @@ static inline int copenssl_add_extension(X509 *cert, X509 *issuer, int nid, cons
     int added = X509_add_ext(cert, extension, -1);
     X509_EXTENSION_free(extension);
     return added;
+}
+
+// STACK_OF() and what works on it are macros.
+static inline int copenssl_names_count(const GENERAL_NAMES *names) { return sk_GENERAL_NAME_num(names); }
+static inline const GENERAL_NAME *copenssl_name(const GENERAL_NAMES *names, int index) {
+    return sk_GENERAL_NAME_value(names, index);
+}
+
+// A PKCS#12 file of a certificate, its key and what is above it, in one call instead of a stack from Swift.
+// The MAC is set apart, because PKCS12_create() has no say in its digest.
+static inline PKCS12 *copenssl_pkcs12(const char *password, const char *name, EVP_PKEY *key, X509 *leaf, X509 **above,
+                                      int count, int cipher, int iterations, const EVP_MD *mac) {
+    STACK_OF(X509) *chain = sk_X509_new_null();
+    if (!chain) return NULL;
+    for (int i = 0; i < count; i++) {
+        if (!sk_X509_push(chain, above[i])) {
+            sk_X509_free(chain);
+            return NULL;
+        }
+    }
+    PKCS12 *made = PKCS12_create(password, name, key, leaf, chain, cipher, cipher, iterations, -1, 0);
+    sk_X509_free(chain);
+    if (made && !PKCS12_set_mac(made, password, -1, NULL, 0, iterations, mac)) {
+        PKCS12_free(made);
+        return NULL;
+    }
+    return made;
 }

@@ -25,6 +25,29 @@ package final class Certificate {
         return found
     }
 
+    /// One certificate in DER form, as Apple's `.cer` files are. Throws `.pem` for anything else.
+    package convenience init(der: [UInt8]) throws(CryptoFailure) {
+        let x509 = der.withUnsafeBufferPointer { bytes in
+            var cursor = bytes.baseAddress
+            return d2i_X509(nil, &cursor, bytes.count)
+        }
+        guard let x509 else {
+            throw CryptoFailure(.pem, "it is no certificate", reasons: ErrorStack.drain().map(\.text))
+        }
+        self.init(owning: x509)
+    }
+
+    /// The DER form.
+    package var der: [UInt8] {
+        get throws(CryptoFailure) {
+            var out: UnsafeMutablePointer<UInt8>?
+            let count = i2d_X509(x509, &out)
+            try CryptoFailure.check(count, "writing a certificate as DER")
+            defer { CRYPTO_free(out, nil, 0) }
+            return Array(UnsafeBufferPointer(start: out, count: Int(count)))
+        }
+    }
+
     /// The PEM text, with its line end.
     package var pem: [UInt8] {
         get throws(CryptoFailure) {
@@ -105,7 +128,7 @@ package final class Certificate {
         return PeerCertificate.text(UnsafeBufferPointer(start: out, count: Int(min(count, 1024))))
     }
 
-    private static func bytes(_ string: UnsafePointer<ASN1_STRING>) -> [UInt8] {
+    static func bytes(_ string: UnsafePointer<ASN1_STRING>) -> [UInt8] {
         Array(UnsafeBufferPointer(start: ASN1_STRING_get0_data(string), count: Int(ASN1_STRING_length(string))))
     }
 

@@ -14,8 +14,12 @@ package final class CertificateAuthority {
     package static let serverNames = [
         "localhost", "gateway.push.apple.com", "gateway.sandbox.push.apple.com", "api.push.apple.com",
         "api.sandbox.push.apple.com", "api.development.push.apple.com", "feedback.push.apple.com",
-        "feedback.sandbox.push.apple.com",
+        "feedback.sandbox.push.apple.com", "api-manage-broadcast.push.apple.com",
+        "api-manage-broadcast.sandbox.push.apple.com",
     ]
+
+    /// The addresses of loopback, which it speaks to besides.
+    package static let serverAddresses = ["127.0.0.1", "::1"]
 
     /// Fails with `.keyMismatch` if the key is not the certificate's.
     init(certificate: Certificate, key: PrivateKey) throws(CryptoFailure) {
@@ -48,7 +52,7 @@ package final class CertificateAuthority {
     /// The gateway's own identity: P-256, all of `serverNames` and both loopback addresses, 396 days (clients refuse
     /// more than 397).
     package func makeServer(now: WallTime = .now) throws(CryptoFailure) -> Identity {
-        let names = Self.serverNames.map { "DNS:" + $0 } + ["IP:127.0.0.1", "IP:::1"]
+        let names = Self.serverNames.map { "DNS:" + $0 } + Self.serverAddresses.map { "IP:" + $0 }
         let request = CertificateRequest(
             subject: [("O", "ringd"), ("CN", "localhost")],
             notBefore: now.adding(hours: -1), notAfter: now.adding(days: 396),
@@ -56,25 +60,20 @@ package final class CertificateAuthority {
         return try issue(request)
     }
 
-    /// A VoIP client certificate for `app`, with subject and extensions as in Apple's of 2016 (apns.md 1.6): good for
-    /// sandbox and production, topics `app` and `app.voip`; 396 days.
-    package func makeVoIPClient(app: String, now: WallTime = .now) throws(CryptoFailure) -> Identity {
-        guard AppID.isValid(app) else {
-            throw CryptoFailure(.appID, "“\(Text.clean(app))” is no app id: it is to look like org.example.App")
-        }
-        let arc = PeerCertificate.pushArc
-        let request = CertificateRequest(
-            subject: [("UID", app + ".voip"), ("CN", "VoIP Services: " + app), ("O", "ringd")],
-            notBefore: now.adding(hours: -1), notAfter: now.adding(days: 396),
-            extensions: Self.leaf(usage: "clientAuth"),
-            rawExtensions: [
-                (arc + "1", DERWriter.null),
-                (arc + "2", DERWriter.null),
-                (arc + "3", DERWriter.utf8String(app)),
-                (arc + "4", DERWriter.utf8String("\(app), \(app).voip")),
-                (arc + "5", DERWriter.null),
-            ])
-        return try issue(request)
+    /// A VoIP client certificate for `app`, as Apple makes them (`ClientCertificateProfile.voip`).
+    package func makeVoIPClient(
+        app: String, teamID: String? = nil, now: WallTime = .now
+    ) throws(CryptoFailure) -> Identity {
+        try makeClient(.voip(app: app, teamID: teamID, now: now))
+    }
+
+    /// A client certificate on a new P-256 key that says what `profile` says. Throws `.appID` for an app or a topic that
+    /// is none.
+    package func makeClient(_ profile: ClientCertificateProfile) throws(CryptoFailure) -> Identity {
+        try issue(
+            CertificateRequest(
+                subject: profile.subject, notBefore: profile.notBefore, notAfter: profile.notAfter,
+                extensions: Self.leaf(usage: "clientAuth"), rawExtensions: try profile.extensions()))
     }
 
     private func issue(_ request: CertificateRequest) throws(CryptoFailure) -> Identity {

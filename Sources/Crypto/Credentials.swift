@@ -3,17 +3,19 @@ package import Base
 /// The directory of keys and certificates (`ringd/certs/`): what is missing is made, what ends soon is made anew.
 ///
 /// - `ca.pem`: what a sender is to trust; `ca.key`: its key.
+/// - `bundle.pem`: that and the system's authorities.
 /// - `server.pem`: the gateway's certificate and key.
 /// - `voip-<app>.pem`: a sender's certificate and key, as PHP's `local_cert` wants them.
+/// - `AuthKey_<key id>.p8`: a sender's provider key; `provider.txt`: its id, and the team's.
 ///
-/// The directory is 0700, every file 0600, each written in one step.
+/// The directory is 0700, every file 0600, each written in one step; one program at a time makes any.
 package final class Credentials {
     package let directory: String
     package let authority: CertificateAuthority
     /// The gateway's identity. Changes in `renewIfDue(now:)`.
     package private(set) var server: Identity
     /// What was made or renewed, one line each, for the log.
-    package private(set) var notes: [String] = []
+    package internal(set) var notes: [String] = []
 
     /// The file for a sender's `cafile`.
     package var authorityPath: String { directory + "/ca.pem" }
@@ -24,13 +26,16 @@ package final class Credentials {
     /// Loads what is in `directory`, makes what is not.
     ///
     /// A damaged authority is never replaced, because senders trust it by its file: that is an error which names the
-    /// cure. A damaged, foreign or ending server certificate is replaced, since nobody holds on to it.
+    /// cure. A server certificate that is damaged, foreign, ending or not for every name is replaced, since nobody holds
+    /// on to it.
     package init(directory: String, now: WallTime = .now) throws(CryptoFailure) {
         try PrivateFile.makeDirectory(directory)
         self.directory = directory
         var notes: [String] = []
-        authority = try Self.loadAuthority(directory, now, &notes)
-        server = try Self.loadServer(directory, authority, now, &notes)
+        (authority, server) = try PrivateFile.locked(directory) { () throws(CryptoFailure) in
+            let authority = try Self.loadAuthority(directory, now, &notes)
+            return (authority, try Self.loadServer(directory, authority, now, &notes))
+        }
         self.notes = notes
     }
 
@@ -42,28 +47,7 @@ package final class Credentials {
         return true
     }
 
-    /// The path of the sender's PEM for `app`, made first if it is missing, damaged or about to end.
-    package func voipClient(app: String, now: WallTime = .now) throws(CryptoFailure) -> String {
-        guard AppID.isValid(app) else {
-            throw CryptoFailure(.appID, "“\(Text.clean(app))” is no app id: it is to look like org.example.App")
-        }
-        let path = directory + "/voip-\(app).pem"
-        if PrivateFile.exists(path), let held = try? Identity(path: path), !Self.isDue(held.certificate, now) {
-            PrivateFile.restrict(path)
-            return path
-        }
-        try PrivateFile.write(try authority.makeVoIPClient(app: app, now: now).pem, to: path)
-        notes.append("made the VoIP certificate \(path)")
-        return path
-    }
-
-    /// Removes the sender's PEM of an app that is gone: a private key that nobody needs.
-    package func forgetClient(app: String) {
-        guard AppID.isValid(app) else { return }
-        PrivateFile.remove(directory + "/voip-\(app).pem")
-    }
-
-    private static func isDue(_ certificate: Certificate, _ now: WallTime) -> Bool {
+    static func isDue(_ certificate: Certificate, _ now: WallTime) -> Bool {
         certificate.notAfter < now.adding(days: renewalDays)
     }
 
@@ -105,12 +89,18 @@ package final class Credentials {
     ) throws(CryptoFailure) -> Identity {
         let path = directory + "/server.pem"
         if PrivateFile.exists(path), let held = try? Identity(path: path),
-            held.certificate.isIssued(by: authority.certificate), !isDue(held.certificate, now)
+            held.certificate.isIssued(by: authority.certificate), !isDue(held.certificate, now), isForAll(held)
         {
             PrivateFile.restrict(path)
             return held
         }
         return try makeServer(directory, authority, now, &notes)
+    }
+
+    /// Every name that senders may believe they speak to: an older one knew fewer.
+    private static func isForAll(_ server: Identity) -> Bool {
+        Set(server.certificate.serverNames).isSuperset(
+            of: CertificateAuthority.serverNames + CertificateAuthority.serverAddresses)
     }
 
     private static func makeServer(

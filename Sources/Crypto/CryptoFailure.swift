@@ -12,6 +12,10 @@ package struct CryptoFailure: Error, Sendable, Equatable, CustomStringConvertibl
         case pem
         /// The private key does not belong to the certificate.
         case keyMismatch
+        /// The key is of a kind that is of no use there.
+        case algorithm
+        /// What is encrypted was given no password, or not the right one.
+        case password
         /// The app id has characters or a length that no app id has.
         case appID
     }

@@ -5,6 +5,7 @@ struct DERReader {
     init(_ bytes: some Sequence<UInt8>) { rest = ArraySlice(Array(bytes)) }
 
     enum Tag {
+        static let integer: UInt8 = 0x02
         static let null: UInt8 = 0x05
         static let utf8String: UInt8 = 0x0c
         static let sequence: UInt8 = 0x30
@@ -31,16 +32,19 @@ struct DERReader {
 enum DERWriter {
     static let null: [UInt8] = [DERReader.Tag.null, 0]
 
-    /// A UTF8String of at most 65535 bytes.
-    static func utf8String(_ text: String) -> [UInt8] {
-        let bytes = Array(text.utf8)
-        precondition(bytes.count <= 0xffff)
+    static func utf8String(_ text: String) -> [UInt8] { element(DERReader.Tag.utf8String, Array(text.utf8)) }
+
+    static func sequence(_ content: [UInt8]) -> [UInt8] { element(DERReader.Tag.sequence, content) }
+
+    /// An element of at most 65535 bytes.
+    private static func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
+        precondition(content.count <= 0xffff)
         let length: [UInt8] =
-            switch bytes.count {
-            case 0..<0x80: [UInt8(bytes.count)]
-            case 0x80..<0x100: [0x81, UInt8(bytes.count)]
-            default: [0x82, UInt8(bytes.count >> 8), UInt8(bytes.count & 0xff)]
+            switch content.count {
+            case 0..<0x80: [UInt8(content.count)]
+            case 0x80..<0x100: [0x81, UInt8(content.count)]
+            default: [0x82, UInt8(content.count >> 8), UInt8(content.count & 0xff)]
             }
-        return [DERReader.Tag.utf8String] + length + bytes
+        return [tag] + length + content
     }
 }

@@ -9,8 +9,8 @@ enum PrivateFile {
 
     static func remove(_ path: String) { unlink(path) }
 
-    /// The whole file; refuses one over 1 MiB.
-    static func read(_ path: String) throws(CryptoFailure) -> [UInt8] {
+    /// The whole file; refuses one over `limit` bytes.
+    static func read(_ path: String, limit: Int = sizeLimit) throws(CryptoFailure) -> [UInt8] {
         let fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard fd >= 0 else { throw failure("cannot read \(path)") }
         defer { close(fd) }
@@ -22,7 +22,7 @@ enum PrivateFile {
             guard count >= 0 else { throw failure("cannot read \(path)") }
             if count == 0 { return bytes }
             bytes += chunk[..<count]
-            guard bytes.count <= sizeLimit else { throw CryptoFailure(.file, "\(path) is over 1 MiB") }
+            guard bytes.count <= limit else { throw CryptoFailure(.file, "\(path) is over \(limit >> 20) MiB") }
         }
     }
 
@@ -66,7 +66,7 @@ enum PrivateFile {
     /// Takes others' rights off a file that exists.
     static func restrict(_ path: String) { chmod(path, 0o600) }
 
-    private static func failure(_ doing: String, _ code: Int32 = errno) -> CryptoFailure {
+    static func failure(_ doing: String, _ code: Int32 = errno) -> CryptoFailure {
         CryptoFailure(.file, "\(doing): \(String(cString: strerror(code)))")
     }
 }

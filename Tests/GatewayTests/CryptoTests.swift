@@ -40,7 +40,7 @@ import Testing
         #expect(client.hasSuffix("/certs/voip-org.example.App.pem"))
         #expect(try mode(made.directory) == 0o700)
         let names = try FileManager.default.contentsOfDirectory(atPath: made.directory).sorted()
-        #expect(names == ["ca.key", "ca.pem", "server.pem", "voip-org.example.App.pem"])
+        #expect(names == ["ca.key", "ca.pem", "provider.txt", "server.pem", "voip-org.example.App.pem"])
         for name in names { #expect(try mode(made.directory + "/" + name) == 0o600) }
 
         let authority = made.authorityPath
