@@ -140,17 +140,19 @@ final class Connection: Guest {
         }
     }
 
+    /// Takes in all that is there, then sends what it made: an answer at a time would cost a system call each, here and on
+    /// the other side.
     private func pump() {
         var budget = Self.turnBudget
         while isReading {
-            guard let more = decrypt() else { return }
+            guard let more = decrypt() else { break }
             if more { continue }
-            flush()
             // The other side makes us talk and does not listen: until it does, nothing more is read.
-            guard budget > 0, isReading, hasRoom else { break }
-            guard let count = receive() else { break }
+            if !hasRoom { flush() }
+            guard budget > 0, isReading, hasRoom, let count = receive() else { break }
             budget -= count
         }
+        flush()
         if phase == .open || phase == .choosing { gateway.expect(deadline) }
     }
 

@@ -14,7 +14,6 @@ package final class Gateway {
     let service: PushService
     package private(set) var configuration: Configuration
     let scratch = Scratch()
-    let agenda: Agenda
     private let tell: (Event) -> Void
     private var context: TLSContext
     private var listeners: [Listening] = []
@@ -46,7 +45,6 @@ package final class Gateway {
         self.configuration = configuration
         self.context = context
         tell = report
-        agenda = try Agenda(loop)
         gate = FaultGate(now: .now)
         // Deadlines of seconds: 50 ms of slack lets the kernel join them with other wake-ups.
         timer = try TimerSource(loop, accuracy: .milliseconds(50)) { [weak self] in self?.timeUp() }

@@ -282,7 +282,7 @@ final class HTTP2Conversation: Conversation, HTTP2ServerDelegate {
                 var rest = answer
                 rest.faults.removeAll { $0 == fault }
                 let id = stream.id
-                gateway.agenda.after(delay) { [weak self, weak stream] in
+                gateway.service.later(delay) { [weak self, weak stream] in
                     guard let self, let stream, !self.isOver, stream.id == id else { return }
                     if rest.faults.isEmpty { self.give(rest, stream) } else { self.giveWithFaults(rest, stream) }
                     self.connection.push()

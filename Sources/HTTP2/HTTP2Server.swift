@@ -82,7 +82,7 @@ package final class HTTP2Server {
             guard count >= 0 else { throw HTTP2Failure(count) }
             guard count > 0, let frame else { return true }
             // Ours alone begin a frame with type 4, flags 0: the acknowledgement of theirs has flag 1.
-            if count > 9, frame[3] == 4, frame[4] & 1 == 0 {
+            if count >= 9, frame[3] == 4, frame[4] & 1 == 0 {
                 out += settingsFrame
             } else {
                 out.append(contentsOf: HTTP2Bytes(start: frame, count: count))

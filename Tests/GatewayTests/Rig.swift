@@ -49,32 +49,46 @@ final class Rig {
     let loop: EventLoop
     let folder = Folder()
     let credentials: Credentials
-    private(set) var gateway: BinaryGateway!
-    private(set) var pushes: [InboundPush] = []
+    let service = PushService()
+    private(set) var gateway: Gateway!
+    /// What reached the device.
+    private(set) var deliveries: [PushService.Delivery] = []
     private(set) var events: [Event] = []
     var clients: [Client] = []
-    /// What the decider says; by default, everything but a token of zeros is fine.
-    var verdict: (InboundPush) -> PushVerdict = { push in
-        push.token.allSatisfy { $0 == 0 } ? .refused(PushRefusal(.badDeviceToken, "nobody has this token")) : .accepted
-    }
 
+    /// `org.example.App` is registered; `Frames.token` is its VoIP token in production.
     init(
-        inherited: [Int32] = [], start: Bool = true, _ change: (inout BinaryGateway.Configuration) -> Void = { _ in }
+        inherited: [Int32] = [], start: Bool = true, clients: TLSContext.Clients = .any,
+        _ change: (inout Gateway.Configuration) -> Void = { _ in }
     ) throws {
         loop = try EventLoop()
         credentials = try Credentials(directory: folder.path + "/certs")
-        var configuration = BinaryGateway.Configuration(
-            listeners: [BinaryGateway.Listener(ListenAddress(host: [127, 0, 0, 1], port: 0))])
+        for (kind, environment, bytes) in Frames.tokens {
+            service.directory.restore(
+                Registration(token: DeviceToken(bytes)!, app: "org.example.App", kind: kind, environment: environment))
+        }
+        var configuration = Gateway.Configuration(
+            listeners: [Gateway.Listener(ListenAddress(host: [127, 0, 0, 1], port: 0))])
         configuration.authorityPath = credentials.authorityPath
+        // Tests send faster than anybody.
+        service.rules.deviceRate = 0
         change(&configuration)
-        gateway = try BinaryGateway(
-            loop, configuration, context: try .server(credentials.server), inheritedDescriptors: inherited,
-            decide: { [unowned self] push in
-                pushes.append(push)
-                return verdict(push)
-            }, report: { [unowned self] in events.append($0) })
+        service.report = { [unowned self] in events.append($0) }
+        service.deliver = { [unowned self] in
+            deliveries.append($0)
+            return PushService.Outcome("rang")
+        }
+        let agenda = try Agenda(loop)
+        service.later = { agenda.after($0, $1) }
+        gateway = try Gateway(
+            loop, configuration, context: try .server(credentials.server, clients: clients), service: service,
+            inheritedDescriptors: inherited, report: { [unowned self] in events.append($0) })
         if start { gateway.start() }
     }
+
+    /// What came in by any door, refused or not.
+    var pushes: [PushRecord] { service.log.since(0, limit: 10_000) }
+    var pushCount: Int { service.log.recordCount }
 
     var port: UInt16 { gateway.addresses.first?.port ?? 0 }
 
