@@ -95,7 +95,7 @@ let package = Package(
         .testTarget(name: "DocsTests", dependencies: ["Base", "BusService", "Config"], swiftSettings: strict),
         .testTarget(name: "StoreTests", dependencies: ["Base", "EventLoop", "Store"], swiftSettings: strict),
         .testTarget(
-            name: "GatewayTests", dependencies: ["Base", "EventLoop", "Crypto", "APNs", "Gateway"], swiftSettings: strict),
+            name: "GatewayTests", dependencies: ["Base", "EventLoop", "Crypto", "HTTP2", "APNs", "Gateway"], swiftSettings: strict),
         .testTarget(
             name: "RingtoneTests", dependencies: ["Base", "EventLoop", "Ringtone", "TestSupport", "ringd-decode"],
             swiftSettings: strict),

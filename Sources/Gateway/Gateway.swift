@@ -24,7 +24,7 @@ package final class Gateway {
     private var timer: TimerSource?
     private var isStopped = false
     /// What the requests of all connections hold.
-    var heldBytes = 0
+    package internal(set) var heldBytes = 0
 
     /// Spare requests, for whichever connection needs one next.
     var streams: [PushStream] = []

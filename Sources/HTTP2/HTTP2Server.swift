@@ -281,6 +281,13 @@ private struct ServerCallbacks: @unchecked Sendable {
             else { return 0 }
             return ServerCallbacks.server(context).began(frame!.pointee.hd.stream_id)
         }
+        nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks) { session, header, _ in
+            // nghttp2 looks at no PRIORITY frame once priorities are off; RFC 9113, 6.3 has this one rule left.
+            if header!.pointee.type == UInt8(NGHTTP2_PRIORITY.rawValue), header!.pointee.stream_id == 0 {
+                return nghttp2_session_terminate_session(session, HTTP2Code.protocolError.rawValue)
+            }
+            return 0
+        }
         nghttp2_session_callbacks_set_on_header_callback(callbacks) {
             _, frame, name, nameSize, value, valueSize, _, context in
             // Trailers mean nothing to a push.
