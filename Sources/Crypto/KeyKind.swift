@@ -14,6 +14,19 @@ enum KeyKind {
         return name.hasPrefix("RSA") ? "\(name) \(EVP_PKEY_get_bits(pkey))" : name
     }
 
+    /// The same of a public key in DER form. Throws `.pem` for anything else.
+    static func words(publicKey der: [UInt8]) throws(CryptoFailure) -> String {
+        let pkey = der.withUnsafeBufferPointer { bytes in
+            var cursor = bytes.baseAddress
+            return d2i_PUBKEY(nil, &cursor, bytes.count)
+        }
+        guard let pkey else {
+            throw CryptoFailure(.pem, "its public key is damaged", reasons: ErrorStack.drain().map(\.text))
+        }
+        defer { EVP_PKEY_free(pkey) }
+        return words(pkey)
+    }
+
     private static func curve(_ pkey: OpaquePointer?) -> String? {
         guard let pkey, EVP_PKEY_is_a(pkey, "EC") == 1 else { return nil }
         defer { ErrorStack.clear() }

@@ -7,6 +7,13 @@ enum PrivateFile {
 
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
+    /// When it was last written, in nanoseconds since 1970; 0 if it is not there.
+    static func modified(_ path: String) -> Int64 {
+        var info = stat()
+        guard stat(path, &info) == 0 else { return 0 }
+        return Int64(info.st_mtim.tv_sec) * 1_000_000_000 + Int64(info.st_mtim.tv_nsec)
+    }
+
     static func remove(_ path: String) { unlink(path) }
 
     /// The whole file; refuses one over `limit` bytes.
