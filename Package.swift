@@ -73,7 +73,7 @@ let package = Package(
             ]),
 
         // The command line: everything of ringctl but its last line, so that tests can hold it.
-        room("Control", ["Base", "EventLoop", "DBus", "JSON", "Config", "Report"]),
+        room("Control", ["Base", "EventLoop", "DBus", "JSON", "Crypto", "Config", "Report"]),
 
         // The programs.
         .executableTarget(name: "ringd", dependencies: ["Base", "EventLoop", "Daemon"], swiftSettings: strict),
@@ -85,7 +85,10 @@ let package = Package(
         .testTarget(name: "CallsTests", dependencies: ["Base", "Calls"], swiftSettings: strict),
         .testTarget(name: "PushesTests", dependencies: ["Base", "JSON", "Pushes"], swiftSettings: strict),
         .testTarget(name: "ConfigTests", dependencies: ["Base", "Config"], swiftSettings: strict),
-        .testTarget(name: "ControlTests", dependencies: ["Base", "Control", "JSON", "Report"], swiftSettings: strict),
+        .testTarget(
+            name: "ControlTests",
+            dependencies: ["Base", "Control", "Crypto", "JSON", "Report", "TestSupport", "ringctl"],
+            swiftSettings: strict),
         .testTarget(
             name: "DesktopTests", dependencies: ["Base", "EventLoop", "DBus", "Desktop", "TestSupport"],
             swiftSettings: strict),
