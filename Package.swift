@@ -29,7 +29,7 @@ let package = Package(
         .executable(name: "ringctl", targets: ["ringctl"]),
         .executable(name: "ringd-decode", targets: ["ringd-decode"]),
         // Not API: what the fuzzers in Fuzz/ are linked with.
-        .library(name: "_RingdParsers", targets: ["Gateway", "Pushes", "JSON", "Config"]),
+        .library(name: "_RingdParsers", targets: ["Gateway", "Pushes", "JSON", "Config", "Crypto"]),
     ],
     targets: [
         // C libraries: a module map and a shim each, imported by exactly one Swift target.

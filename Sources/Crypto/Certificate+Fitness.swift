@@ -32,8 +32,8 @@ extension Certificate {
         return serverNames.isEmpty ? .other : .server
     }
 
-    /// False for RSA and elliptic keys below what OpenSSL takes at the level that Debian sets: RSA of 2048 bits.
-    package var hasWeakKey: Bool { EVP_PKEY_get_security_bits(X509_get0_pubkey(x509)) < 112 }
+    /// True for a key that OpenSSL refuses at the level that Debian sets, e.g. RSA of 1024 bits.
+    package var hasWeakKey: Bool { KeyKind.isWeak(X509_get0_pubkey(x509)) }
 
     /// What keeps it from sending VoIP pushes through Apple's gateways or ours, a sentence each with what follows from it
     /// (apns.md 1.6, 1.7); none where all is well. It says nothing of the key's whereabouts.

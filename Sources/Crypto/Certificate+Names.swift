@@ -41,5 +41,8 @@ extension Certificate {
     }
 
     /// `P-256`, `RSA 2048`.
-    package var keyKind: String { KeyKind.words(X509_get0_pubkey(x509)) }
+    package var keyKind: String {
+        defer { ErrorStack.clear() }
+        return KeyKind.words(X509_get0_pubkey(x509))
+    }
 }

@@ -5,8 +5,9 @@ enum KeyKind {
     /// True for a key on P-256 (prime256v1), public or private.
     static func isP256(_ pkey: OpaquePointer?) -> Bool { curve(pkey) == SN_X9_62_prime256v1 }
 
-    /// `P-256`, `RSA 2048`, `ED25519`.
+    /// `P-256`, `RSA 2048`, `ED25519`; `unreadable` for none, which is what a certificate with a damaged key has.
     static func words(_ pkey: OpaquePointer?) -> String {
+        guard let pkey else { return "unreadable" }
         if let curve = curve(pkey) {
             return EC_curve_nid2nist(OBJ_sn2nid(curve)).map { String(cString: $0) } ?? curve
         }
@@ -25,6 +26,13 @@ enum KeyKind {
         }
         defer { EVP_PKEY_free(pkey) }
         return words(pkey)
+    }
+
+    /// Below what OpenSSL takes at the level that Debian sets: RSA of 2048 bits, elliptic curves of 224.
+    static func isWeak(_ pkey: OpaquePointer?) -> Bool {
+        defer { ErrorStack.clear() }
+        guard let pkey else { return false }
+        return EVP_PKEY_get_security_bits(pkey) < 112
     }
 
     private static func curve(_ pkey: OpaquePointer?) -> String? {

@@ -4,6 +4,11 @@ extension PrivateKey {
     /// A private key in DER form that is not encrypted: PKCS#8, or the older forms of RSA and EC keys. Throws `.pem` for
     /// anything else.
     convenience init(der: [UInt8]) throws(CryptoFailure) {
+        // All of them are a SEQUENCE that begins with a version. OpenSSL would try twenty decoders on anything.
+        var outer = DERReader(der)
+        guard let sequence = outer.next(), sequence.tag == DERReader.Tag.sequence,
+            sequence.content.first == DERReader.Tag.integer
+        else { throw CryptoFailure(.pem, "it is no private key") }
         let pkey = der.withUnsafeBufferPointer { bytes in
             var cursor = bytes.baseAddress
             return d2i_AutoPrivateKey(nil, &cursor, bytes.count)
@@ -76,9 +81,6 @@ extension PrivateKey {
 
     /// `P-256`, `RSA 2048`.
     package var kind: String { KeyKind.words(pkey) }
-
-    /// Keys of fewer than 2048 bits of RSA, which OpenSSL 3 refuses to use at its default level in many builds.
-    package var isWeak: Bool { EVP_PKEY_get_security_bits(pkey) < 112 }
 
     /// True for P-256, the only kind that tokens are signed with.
     package var isP256: Bool { KeyKind.isP256(pkey) }

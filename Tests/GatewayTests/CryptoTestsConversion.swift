@@ -315,3 +315,33 @@ private final class Workshop {
         #expect(try opens("word")?.facts.notAfter ?? certificate.facts.notAfter > certificate.facts.notAfter)
     }
 }
+
+/// Inputs that broke a reader once, or that stand for a kind that must not. Found by `Scripts/fuzz`.
+@Suite struct CertificateFailCases {
+    @Test func areHarmless() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Fuzz")
+        var certificates = 0
+        for folder in ["FailCases/certificate", "corpus/certificate"] {
+            let files = try FileManager.default.contentsOfDirectory(
+                at: root.appending(path: folder), includingPropertiesForKeys: nil)
+            #expect(!files.isEmpty)
+            for file in files {
+                let bytes = [UInt8](try Data(contentsOf: file))
+                var material = KeyMaterial()
+                do throws(CryptoFailure) {
+                    try material.add(bytes, file: file.lastPathComponent, passwords: ["word"])
+                } catch {
+                    #expect(error.message.hasPrefix(file.lastPathComponent + ": "))
+                }
+                for certificate in material.certificates {
+                    let facts = certificate.facts
+                    #expect(
+                        facts.voipTopics.count <= 64 && facts.topicKinds.count <= 64 && !certificate.keyKind.isEmpty)
+                    #expect(facts.topics.allSatisfy { $0.utf8.count <= 260 }, "\(file.lastPathComponent)")
+                    certificates += 1
+                }
+            }
+        }
+        #expect(certificates > 6)
+    }
+}
