@@ -29,7 +29,7 @@ let package = Package(
         .executable(name: "ringctl", targets: ["ringctl"]),
         .executable(name: "ringd-decode", targets: ["ringd-decode"]),
         // Not API: what the fuzzers in Fuzz/ are linked with.
-        .library(name: "_RingdParsers", targets: ["Gateway", "Pushes", "JSON", "Config"]),
+        .library(name: "_RingdParsers", targets: ["Gateway", "Pushes", "JSON", "Config", "Crypto"]),
     ],
     targets: [
         // C libraries: a module map and a shim each, imported by exactly one Swift target.
@@ -76,7 +76,7 @@ let package = Package(
             ]),
 
         // The command line: everything of ringctl but its last line, so that tests can hold it.
-        room("Control", ["Base", "EventLoop", "DBus", "JSON", "Config", "Report"]),
+        room("Control", ["Base", "EventLoop", "DBus", "JSON", "Crypto", "Config", "Report"]),
 
         // The programs.
         .executableTarget(name: "ringd", dependencies: ["Base", "EventLoop", "Daemon"], swiftSettings: strict),
@@ -88,7 +88,10 @@ let package = Package(
         .testTarget(name: "CallsTests", dependencies: ["Base", "Calls"], swiftSettings: strict),
         .testTarget(name: "PushesTests", dependencies: ["Base", "JSON", "Pushes"], swiftSettings: strict),
         .testTarget(name: "ConfigTests", dependencies: ["Base", "Config"], swiftSettings: strict),
-        .testTarget(name: "ControlTests", dependencies: ["Base", "Control", "JSON", "Report"], swiftSettings: strict),
+        .testTarget(
+            name: "ControlTests",
+            dependencies: ["Base", "Control", "Crypto", "JSON", "Report", "TestSupport", "ringctl"],
+            swiftSettings: strict),
         .testTarget(
             name: "DesktopTests", dependencies: ["Base", "EventLoop", "DBus", "Desktop", "TestSupport"],
             swiftSettings: strict),

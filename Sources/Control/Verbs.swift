@@ -5,7 +5,8 @@ enum Verbs {
         Verb.Option(name: "help", help: "this text"),
     ]
 
-    static let all: [Verb] = daemonVerbs + pushVerbs + callVerbs + pastVerbs + soundVerbs + configVerbs + hidden
+    static let all: [Verb] =
+        daemonVerbs + pushVerbs + callVerbs + pastVerbs + soundVerbs + certificateVerbs + configVerbs + hidden
 
     /// Without those that only packagers need.
     static let shown: [Verb] = all.filter { verb in !hidden.contains { $0.name == verb.name } }
