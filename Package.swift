@@ -75,8 +75,11 @@ let package = Package(
                 "Store", "BusService",
             ]),
 
+        // The other side: sends pushes to any APNs gateway. For programs that may wait.
+        room("Sender", ["Base", "Crypto", "HTTP2"]),
+
         // The command line: everything of ringctl but its last line, so that tests can hold it.
-        room("Control", ["Base", "EventLoop", "DBus", "JSON", "Crypto", "Config", "Report"]),
+        room("Control", ["Base", "EventLoop", "DBus", "JSON", "Crypto", "Config", "Pushes", "Sender", "Report"]),
 
         // The programs.
         .executableTarget(name: "ringd", dependencies: ["Base", "EventLoop", "Daemon"], swiftSettings: strict),

@@ -12,6 +12,9 @@ package enum Console {
     /// Bytes on stdout; false if the reader is gone.
     package static func write(bytes: [UInt8]) -> Bool { write(bytes[...], to: 1) }
 
+    /// Text on stderr, as it is.
+    package static func writeError(_ text: String) { write(text, to: 2) }
+
     package static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
     @discardableResult
