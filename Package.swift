@@ -29,7 +29,7 @@ let package = Package(
         .executable(name: "ringctl", targets: ["ringctl"]),
         .executable(name: "ringd-decode", targets: ["ringd-decode"]),
         // Not API: what the fuzzers in Fuzz/ are linked with.
-        .library(name: "_RingdParsers", targets: ["Gateway", "Pushes", "JSON", "Config", "Crypto"]),
+        .library(name: "_RingdParsers", targets: ["APNs", "Gateway", "Pushes", "JSON", "Config", "Crypto"]),
     ],
     targets: [
         // C libraries: a module map and a shim each, imported by exactly one Swift target.
@@ -70,7 +70,8 @@ let package = Package(
         room(
             "Daemon",
             [
-                "Base", "EventLoop", "DBus", "JSON", "Crypto", "Config", "Calls", "Pushes", "APNs", "Gateway", "Desktop",
+                "Base", "EventLoop", "DBus", "JSON", "Crypto", "Config", "Calls", "Pushes", "APNs", "Gateway",
+                "Desktop",
                 "Ringtone",
                 "Store", "BusService",
             ]),
@@ -79,7 +80,11 @@ let package = Package(
         room("Sender", ["Base", "Crypto", "HTTP2"]),
 
         // The command line: everything of ringctl but its last line, so that tests can hold it.
-        room("Control", ["Base", "EventLoop", "DBus", "JSON", "Crypto", "Config", "Pushes", "Sender", "Report"]),
+        room(
+            "Control",
+            [
+                "Base", "EventLoop", "DBus", "JSON", "Crypto", "APNs", "Config", "Pushes", "Sender", "Report",
+            ]),
 
         // The programs.
         .executableTarget(name: "ringd", dependencies: ["Base", "EventLoop", "Daemon"], swiftSettings: strict),
@@ -90,7 +95,7 @@ let package = Package(
         // The tests.
         .testTarget(name: "CallsTests", dependencies: ["Base", "Calls"], swiftSettings: strict),
         .testTarget(name: "PushesTests", dependencies: ["Base", "JSON", "Pushes"], swiftSettings: strict),
-        .testTarget(name: "ConfigTests", dependencies: ["Base", "Config"], swiftSettings: strict),
+        .testTarget(name: "ConfigTests", dependencies: ["APNs", "Base", "Config"], swiftSettings: strict),
         .testTarget(
             name: "ControlTests",
             dependencies: ["Base", "Control", "Crypto", "JSON", "Report", "TestSupport", "ringctl"],
@@ -101,7 +106,8 @@ let package = Package(
         .testTarget(name: "DocsTests", dependencies: ["Base", "BusService", "Config"], swiftSettings: strict),
         .testTarget(name: "StoreTests", dependencies: ["Base", "EventLoop", "Store"], swiftSettings: strict),
         .testTarget(
-            name: "GatewayTests", dependencies: ["Base", "EventLoop", "Crypto", "HTTP2", "APNs", "Gateway"], swiftSettings: strict),
+            name: "GatewayTests", dependencies: ["Base", "EventLoop", "Crypto", "HTTP2", "APNs", "Gateway"],
+            swiftSettings: strict),
         .testTarget(
             name: "RingtoneTests", dependencies: ["Base", "EventLoop", "Ringtone", "TestSupport", "ringd-decode"],
             swiftSettings: strict),

@@ -39,32 +39,6 @@ package struct Configuration: Sendable, Equatable {
         package var theme = "freedesktop"
     }
 
-    /// `[apns]`
-    package struct APNs: Sendable, Equatable {
-        package enum Profile: String, Sendable, CaseIterable {
-            /// By the host name that the client asked for, else by the token.
-            case auto
-            case sandbox
-            case production
-        }
-
-        package struct Listener: Sendable, Equatable {
-            package var host: String
-            package var port: UInt16
-            package var profile: Profile
-            package init(host: String, port: UInt16, profile: Profile) {
-                self.host = host
-                self.port = port
-                self.profile = profile
-            }
-        }
-
-        /// Where the legacy binary protocol is served; empty for nowhere.
-        package var binary = [Listener(host: "127.0.0.1", port: 2195, profile: .auto)]
-        /// Pushes per second and connection, after twice as many at once; 0 for no limit.
-        package var rate = 100
-    }
-
     /// `[app APP-ID]`
     package struct App: Sendable, Equatable {
         /// What people call it.

@@ -25,7 +25,14 @@ extension Configuration {
             lines += (lines.isEmpty ? [] : [""]) + ["[\(setting.section)]", new]
         }
         if lines.last != "" { lines.append("") }
-        return .success(lines.joined(separator: text.contains("\r\n") ? "\r\n" : "\n"))
+        let edited = lines.joined(separator: text.contains("\r\n") ? "\r\n" : "\n")
+        // What is right by itself may be wrong beside the rest.
+        let before = read(text).1.map(\.reason)
+        if let fault = read(edited).1.first(where: { $0.key?.hasPrefix("apns.") == true && !before.contains($0.reason) }
+        ) {
+            return .failure(ConfigFault(0, fault.key, fault.reason))
+        }
+        return .success(edited)
     }
 }
 

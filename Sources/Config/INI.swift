@@ -68,7 +68,7 @@ package struct ConfigFault: Sendable, Equatable, CustomStringConvertible {
     package let key: String?
     package let reason: String
 
-    init(_ line: Int, _ key: String?, _ reason: String) {
+    package init(_ line: Int, _ key: String?, _ reason: String) {
         self.line = line
         self.key = key
         self.reason = reason

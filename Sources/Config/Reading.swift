@@ -13,23 +13,32 @@ extension Configuration {
         for line in lines {
             if let fault = configuration.take(line) { faults.append(fault) }
         }
+        faults += configuration.check(lines)
         lines = []
         if configuration.ring.time > configuration.ring.longest { configuration.ring.time = configuration.ring.longest }
         return (configuration, faults.sorted { $0.line < $1.line })
     }
 
     private mutating func take(_ line: INILine) -> ConfigFault? {
-        if line.section.hasPrefix("app ") || line.section == "app" { return takeApp(line) }
+        switch line.section.prefix(while: { !$0.isWhitespace }) {
+        case "app": return takeApp(line)
+        case "key": return takeKey(line)
+        case "fault": return takeFault(line)
+        default: break
+        }
         let known = Setting.all.filter { $0.section == line.section }
         guard !known.isEmpty else {
             if line.section.isEmpty { return ConfigFault(line.number, line.key, "stands before the first [section]") }
-            let sections = Set(Setting.all.map(\.section)).sorted() + ["app APP-ID"]
-            let hint = Text.nearest(to: line.section, in: sections).map { "; did you mean [\($0)]?" } ?? ""
+            // By the first word: what stands behind it is somebody's name.
+            let named = ["app": "app APP-ID", "key": "key KEY-ID", "fault": "fault NAME"]
+            let sections = Set(Setting.all.map(\.section)).union(named.keys).sorted()
+            let word = String(line.section.prefix { !$0.isWhitespace })
+            let hint = Text.nearest(to: word, in: sections).map { "; did you mean [\(named[$0] ?? $0)]?" } ?? ""
             return ConfigFault(line.number, line.key, "unknown section [\(line.section)]\(hint)")
         }
         guard let setting = known.first(where: { $0.key == line.key }) else {
-            let hint = Text.nearest(to: line.key, in: known.map(\.key)).map { "; did you mean \($0)?" } ?? ""
-            return ConfigFault(line.number, "\(line.section).\(line.key)", "unknown key\(hint)")
+            return ConfigFault(
+                line.number, "\(line.section).\(line.key)", "unknown key\(Self.hint(line.key, known.map(\.key)))")
         }
         guard setting.read(line.value, &self) else {
             return ConfigFault(
@@ -67,8 +76,7 @@ extension Configuration {
             default: app.callBack = handoff
             }
         default:
-            let hint = Text.nearest(to: line.key, in: Self.appKeys).map { "; did you mean \($0)?" } ?? ""
-            return ConfigFault(line.number, name, "unknown key\(hint)")
+            return ConfigFault(line.number, name, "unknown key\(Self.hint(line.key, Self.appKeys))")
         }
         apps[id] = app
         return nil

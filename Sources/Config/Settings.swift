@@ -22,7 +22,10 @@ package struct Setting: Sendable {
 
     package func text(_ configuration: Configuration) -> String { write(configuration) }
 
-    package static let all: [Setting] = [
+    package static let all: [Setting] = desktop + doors + limits + rules
+
+    /// What is heard and seen.
+    private static let desktop: [Setting] = [
         Setting(
             section: "ring", key: "time", expects: "1…90 seconds",
             help: "How long a call rings when its push does not say.",
@@ -59,22 +62,14 @@ package struct Setting: Sendable {
             read: { text, c in soundName(text) { c.sound.ringtone = $0 } }, write: { $0.sound.ringtone ?? "" }),
         Setting(
             section: "sound", key: "volume", expects: "0…100", help: "The stream's own volume, in percent.",
-            read: { text, c in
-                guard let value = Int(text), (0...100).contains(value) else { return false }
-                c.sound.volume = value
-                return true
-            }, write: { String($0.sound.volume) }),
+            read: { text, c in whole(text, 0...100) { c.sound.volume = $0 } }, write: { String($0.sound.volume) }),
         Setting(
             section: "sound", key: "ramp", expects: "0…30 seconds", help: "The volume rises to full over this time.",
             read: { text, c in seconds(text, 0...30) { c.sound.ramp = $0 } }, write: { number($0.sound.ramp) }),
         Setting(
             section: "sound", key: "role", expects: "phone, event or none",
             help: "PulseAudio's media.role: phone pauses music, event sits on the notification slider.",
-            read: { text, c in
-                guard let role = Configuration.Sound.Role(rawValue: text) else { return false }
-                c.sound.role = role
-                return true
-            }, write: { $0.sound.role.rawValue }),
+            read: { text, c in choice(text) { c.sound.role = $0 } }, write: { $0.sound.role.rawValue }),
         Setting(
             section: "sound", key: "device", expects: "a sink's name (pactl list short sinks)",
             help: "Where to ring; empty follows the default sink.", whenEmpty: "the default sink",
@@ -87,32 +82,11 @@ package struct Setting: Sendable {
             section: "sound", key: "theme", expects: "a sound theme's name",
             help: "The theme in which phone-incoming-call is looked up.",
             read: { text, c in soundName(text) { c.sound.theme = $0 ?? "freedesktop" } }, write: { $0.sound.theme }),
-        Setting(
-            section: "apns", key: "binary", expects: "none, or HOST:PORT [auto|sandbox|production], …",
-            help: "Where the legacy binary APNs protocol is served; loopback only.",
-            read: { text, c in
-                guard let listeners = listeners(text) else { return false }
-                c.apns.binary = listeners
-                return true
-            },
-            write: { c in
-                c.apns.binary.isEmpty
-                    ? "none"
-                    : c.apns.binary.map { "\($0.host):\($0.port) \($0.profile.rawValue)" }.joined(separator: ", ")
-            }),
-        Setting(
-            section: "apns", key: "rate", expects: "0…100000",
-            help: "Pushes per second that one connection may send, after twice as many at once; 0 for no limit.",
-            read: { text, c in
-                guard let value = Int(text), (0...100_000).contains(value) else { return false }
-                c.apns.rate = value
-                return true
-            }, write: { String($0.apns.rate) }),
     ]
 
     // MARK: Values
 
-    private static func seconds(
+    static func seconds(
         _ text: String, _ range: ClosedRange<Double>, _ set: (Duration) -> Void
     ) -> Bool {
         let bare = text.hasSuffix("s") ? String(text.dropLast()) : text
@@ -121,12 +95,25 @@ package struct Setting: Sendable {
         return true
     }
 
-    private static func number(_ duration: Duration) -> String {
+    static func number(_ duration: Duration) -> String {
         let millis = duration.nanoseconds / 1_000_000
         return millis % 1000 == 0 ? String(millis / 1000) : Decimal.text(millis, unit: 1000, places: 3)
     }
 
-    private static func flag(_ text: String, _ set: (Bool) -> Void) -> Bool {
+    static func whole(_ text: String, _ range: ClosedRange<Int>, _ set: (Int) -> Void) -> Bool {
+        guard let value = Int(text), range.contains(value) else { return false }
+        set(value)
+        return true
+    }
+
+    /// One of an enumeration's words.
+    static func choice<Choice: RawRepresentable<String>>(_ text: String, _ set: (Choice) -> Void) -> Bool {
+        guard let value = Choice(rawValue: text) else { return false }
+        set(value)
+        return true
+    }
+
+    static func flag(_ text: String, _ set: (Bool) -> Void) -> Bool {
         switch text.lowercased() {
         case "yes", "true", "on", "1": set(true)
         case "no", "false", "off", "0": set(false)
@@ -135,33 +122,11 @@ package struct Setting: Sendable {
         return true
     }
 
-    private static func word(_ flag: Bool) -> String { flag ? "yes" : "no" }
+    static func word(_ flag: Bool) -> String { flag ? "yes" : "no" }
 
     static func soundName(_ text: String, _ set: (String?) -> Void) -> Bool {
         guard text.utf8.count <= 128, !text.contains("/"), text.first != "." else { return false }
         set(text.isEmpty ? nil : text)
         return true
-    }
-
-    private static func listeners(_ text: String) -> [Configuration.APNs.Listener]? {
-        if text.isEmpty || text == "none" { return [] }
-        var out: [Configuration.APNs.Listener] = []
-        for part in text.split(separator: ",") {
-            let words = part.split(whereSeparator: \.isWhitespace)
-            guard let address = words.first, words.count <= 2, let colon = address.lastIndex(of: ":"),
-                let port = UInt16(address[address.index(after: colon)...])
-            else { return nil }
-            var host = String(address[..<colon])
-            if host.hasPrefix("[") && host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
-            // Loopback only: what is told otherwise must have an issue of its own, with client authentication.
-            guard host == "127.0.0.1" || host == "::1" || host == "localhost" else { return nil }
-            var profile = Configuration.APNs.Profile.auto
-            if words.count == 2 {
-                guard let named = Configuration.APNs.Profile(rawValue: String(words[1])) else { return nil }
-                profile = named
-            }
-            out.append(.init(host: host == "localhost" ? "127.0.0.1" : host, port: port, profile: profile))
-        }
-        return out.count <= 8 ? out : nil
     }
 }

@@ -1,3 +1,4 @@
+internal import APNs
 internal import Base
 internal import Config
 
@@ -196,6 +197,37 @@ enum Help {
             Runs a program by its whole path, without a shell. The call is in its environment: RINGD_ACTION, RINGD_ID,
             RINGD_KEY, RINGD_CALLER, RINGD_HANDLE, RINGD_APP, RINGD_VIDEO.
             .RE
+            .SS [key KEY\\-ID]
+            A key whose provider tokens are trusted beside ringd's own; KEY\\-ID is the kid of its tokens.
+            .TP
+            .B file = PATH
+            The .p8 file, its public key, or a certificate with that key, as PEM. Needed.
+            .TP
+            .B team = TEAM\\-ID
+            The iss that its tokens must have. Default: any.
+            .TP
+            .B environment = sandbox, production or both
+            Where it may push. Default: both.
+            .TP
+            .B topics = BUNDLE\\-ID, ...
+            A topic key's bundle ids. Default: all, as a team key has it.
+            .TP
+            .B related = KEY\\-ID
+            The one key that may share a connection with a topic key.
+            .SS [fault NAME]
+            What is to go wrong on purpose, with pushes that fit; of several faults the first that fits.
+            .TP
+            .B token = HEX
+            Those to a token that begins so. Default: all.
+            .TP
+            .B app = APP\\-ID
+            Those to this app. Default: all.
+            .TP
+            .B every = N, times = N
+            Every so many of them; no more than so many times.
+            .TP
+            .B do = FAULT, ...
+            At most 8 of: \(roff(FaultAction.grammar)). Needed. A payload may ask for the same: {"ringd\\-fault": "delay 2"}.
             .SH EXAMPLE
             .nf
             [ring]
@@ -204,6 +236,14 @@ enum Help {
             [app com.example.talk]
             name = Talk
             answer = url https://talk.example.com/join/{key}
+
+            [key ABC123DEFG]
+            file = /home/me/AuthKey_ABC123DEFG.p8
+
+            [fault slow]
+            app = com.example.talk
+            every = 10
+            do = delay 5, status 503 ServiceUnavailable
             .fi
             .SH SEE ALSO
             .BR ringd (1),

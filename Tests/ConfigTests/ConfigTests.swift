@@ -54,13 +54,18 @@ struct ConfigTests {
 
     @Test(arguments: [
         "127.0.0.1:2195", "localhost:2195 sandbox", "[::1]:2195 production", "127.0.0.1:1, 127.0.0.1:2 sandbox", "none",
+        "127.0.0.1:1 optional", "127.9.9.9:1 sandbox optional", "[::1]:1 auto  optional ,127.0.0.1:0",
     ])
     func goodListeners(_ text: String) {
         #expect(Configuration.read("[apns]\nbinary = \(text)").1.isEmpty)
+        #expect(Configuration.read("[apns]\nhttp2 = \(text)\nfeedback = \(text)").1.isEmpty)
     }
 
     @Test(arguments: [
         "0.0.0.0:2195", "192.168.1.4:2195", "127.0.0.1", "127.0.0.1:99999", "127.0.0.1:1 x", "example.com:1",
+        "[::]:2195", "[::1:1", "1::1::1:1", "127.0.0.1:1 optional auto", "127.0.0.1:1,,127.0.0.1:2", "127.0.0.01:1",
+        "127.1:1", "256.0.0.1:1", "[fe80::1%eth0]:1", "127.0.0.1:1 sandbox production",
+        "127.0.0.1:1,127.0.0.1:2,127.0.0.1:3,127.0.0.1:4,127.0.0.1:5,127.0.0.1:6,127.0.0.1:7,127.0.0.1:8,127.0.0.1:9",
     ])
     func badListeners(_ text: String) {
         let (configuration, faults) = Configuration.read("[apns]\nbinary = \(text)")
@@ -156,6 +161,8 @@ struct ConfigFailCases {
                 let (read, more) = Configuration.read(written.joined(separator: "\n"))
                 var again = read
                 again.apps = configuration.apps
+                again.apns.keys = configuration.apns.keys
+                again.apns.faults = configuration.apns.faults
                 #expect(again == configuration && more.isEmpty, "\(file.lastPathComponent)")
             }
         }

@@ -164,9 +164,10 @@ final class Rig {
         daemon?.kill()
     }
 
-    /// What ringd.conf says, beside a gateway on a free port.
+    /// What ringd.conf says, beside doors on free ports; what does not begin with a section is of `[apns]`.
     func configure(_ text: String) throws {
-        try scratch.make("config/ringd/ringd.conf", Data("[apns]\nbinary = 127.0.0.1:0\n\(text)".utf8))
+        let doors = "[apns]\nbinary = 127.0.0.1:0\nhttp2 = 127.0.0.1:0\nfeedback = 127.0.0.1:0\nproxy = none\n"
+        try scratch.make("config/ringd/ringd.conf", Data((doors + text).utf8))
     }
 
     /// As in a terminal without a session.

@@ -20,8 +20,17 @@ public func fuzzConfig(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     let (read, more) = Configuration.read(written)
     var again = read
     again.apps = configuration.apps
+    again.apns.keys = configuration.apns.keys
+    again.apns.faults = configuration.apns.faults
     precondition(more.isEmpty, "what was written is not understood: \(more)")
     precondition(again == configuration, "not the same when read again: \(written)")
+    for key in configuration.apns.keys.values { precondition(key.file.hasPrefix("/"), "a key without a file") }
+    for rule in configuration.apns.faults { precondition((1...8).contains(rule.actions.count), "a fault of nothing") }
+    if configuration.apns.certificates == .any {
+        let open = [configuration.apns.binary, configuration.apns.http2, configuration.apns.feedback]
+        let hosts = Set((open.flatMap { $0 } + configuration.apns.proxy).map(\.host))
+        precondition(hosts.allSatisfy { $0.hasPrefix("127.") || $0.contains(":") }, "open to all: \(hosts)")
+    }
     for app in configuration.apps.values {
         for case .url(let template)? in [app.answer, app.open, app.callBack, app.end] {
             let filled = Handoff.fill(template) { _ in "://\u{0}\n?&#" }
