@@ -29,7 +29,7 @@ let package = Package(
         .executable(name: "ringctl", targets: ["ringctl"]),
         .executable(name: "ringd-decode", targets: ["ringd-decode"]),
         // Not API: what the fuzzers in Fuzz/ are linked with.
-        .library(name: "_RingdParsers", targets: ["APNs", "Gateway", "Pushes", "JSON", "Config"]),
+        .library(name: "_RingdParsers", targets: ["APNs", "Gateway", "Pushes", "JSON", "Config", "Crypto"]),
     ],
     targets: [
         // C libraries: a module map and a shim each, imported by exactly one Swift target.
@@ -76,8 +76,15 @@ let package = Package(
                 "Store", "BusService",
             ]),
 
+        // The other side: sends pushes to any APNs gateway. For programs that may wait.
+        room("Sender", ["Base", "Crypto", "HTTP2"]),
+
         // The command line: everything of ringctl but its last line, so that tests can hold it.
-        room("Control", ["Base", "EventLoop", "DBus", "JSON", "APNs", "Config", "Report"]),
+        room(
+            "Control",
+            [
+                "Base", "EventLoop", "DBus", "JSON", "Crypto", "APNs", "Config", "Pushes", "Sender", "Report",
+            ]),
 
         // The programs.
         .executableTarget(name: "ringd", dependencies: ["Base", "EventLoop", "Daemon"], swiftSettings: strict),
@@ -89,14 +96,17 @@ let package = Package(
         .testTarget(name: "CallsTests", dependencies: ["Base", "Calls"], swiftSettings: strict),
         .testTarget(name: "PushesTests", dependencies: ["Base", "JSON", "Pushes"], swiftSettings: strict),
         .testTarget(name: "ConfigTests", dependencies: ["APNs", "Base", "Config"], swiftSettings: strict),
-        .testTarget(name: "ControlTests", dependencies: ["Base", "Control", "JSON", "Report"], swiftSettings: strict),
+        .testTarget(
+            name: "ControlTests",
+            dependencies: ["Base", "Control", "Crypto", "JSON", "Report", "TestSupport", "ringctl"],
+            swiftSettings: strict),
         .testTarget(
             name: "DesktopTests", dependencies: ["Base", "EventLoop", "DBus", "Desktop", "TestSupport"],
             swiftSettings: strict),
         .testTarget(name: "DocsTests", dependencies: ["Base", "BusService", "Config"], swiftSettings: strict),
         .testTarget(name: "StoreTests", dependencies: ["Base", "EventLoop", "Store"], swiftSettings: strict),
         .testTarget(
-            name: "GatewayTests", dependencies: ["Base", "EventLoop", "Crypto", "APNs", "Gateway"],
+            name: "GatewayTests", dependencies: ["Base", "EventLoop", "Crypto", "HTTP2", "APNs", "Gateway"],
             swiftSettings: strict),
         .testTarget(
             name: "RingtoneTests", dependencies: ["Base", "EventLoop", "Ringtone", "TestSupport", "ringd-decode"],

@@ -15,6 +15,7 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CFuzzer"),
         fuzzer("FuzzBinary"),
+        fuzzer("FuzzCertificate"),
         fuzzer("FuzzConfig"),
         fuzzer("FuzzPayload"),
     ]

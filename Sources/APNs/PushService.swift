@@ -166,8 +166,13 @@ package final class PushService {
     }
 
     private func answerID(_ push: PushRequest) -> [UInt8] {
+        switch push.transport {
         // Byte for byte what came, if it can be an id at all: senders match answers by it (apns.md 1.3).
-        push.has(.id) && push[.id].count <= 64 ? Array(push[.id]) : random.uuid()
+        case .http2 where push.has(.id) && push[.id].count <= 64, .bus where push.has(.id) && push[.id].count <= 64:
+            Array(push[.id])
+        case .binary: push.identifier.map { Array(String($0).utf8) } ?? []
+        default: random.uuid()
+        }
     }
 
     private func applyFaults(

@@ -9,11 +9,21 @@ package enum Console {
     @discardableResult
     package static func write(_ text: String) -> Bool { write(text, to: 1) }
 
+    /// Bytes on stdout; false if the reader is gone.
+    package static func write(bytes: [UInt8]) -> Bool { write(bytes[...], to: 1) }
+
+    /// Text on stderr, as it is.
+    package static func writeError(_ text: String) { write(text, to: 2) }
+
     package static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
     @discardableResult
     private static func write(_ text: String, to descriptor: Int32) -> Bool {
-        var rest = Array(text.utf8)[...]
+        write(Array(text.utf8)[...], to: descriptor)
+    }
+
+    private static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) -> Bool {
+        var rest = bytes
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0 && errno == EINTR { continue }

@@ -18,6 +18,11 @@ package enum XDG {
         return (absolute(environment[variable]) ?? home(environment) + fallback) + "/ringd"
     }
 
+    /// Keys and certificates: state, because they are made here and stay on this machine.
+    package static func certificates(_ environment: [String: String]) -> String {
+        folder(.state, environment) + "/certs"
+    }
+
     private static func home(_ environment: [String: String]) -> String {
         if let home = absolute(environment["HOME"]) { return home }
         guard let entry = getpwuid(getuid()), let folder = entry.pointee.pw_dir else { return "" }

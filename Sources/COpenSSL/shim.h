@@ -5,6 +5,7 @@
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/pkcs12.h>
+#include <openssl/provider.h>
 #include <openssl/rand.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
@@ -34,6 +35,10 @@ static inline int copenssl_accept_name(SSL *ssl, int *alert, void *context) { re
 static inline void copenssl_ctx_accept_any_name(SSL_CTX *ctx) {
     SSL_CTX_set_tlsext_servername_callback(ctx, copenssl_accept_name);
 }
+
+// Macros over other macros.
+static const int copenssl_bio_source_sink = BIO_TYPE_SOURCE_SINK;
+static const int copenssl_bio_retry_read = BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY;
 
 // EVP_EC_gen() is a macro over a variadic function.
 static inline EVP_PKEY *copenssl_p256(void) { return EVP_EC_gen("P-256"); }
@@ -76,3 +81,22 @@ static inline PKCS12 *copenssl_pkcs12(const char *password, const char *name, EV
     }
     return made;
 }
+static inline int copenssl_safes_count(const STACK_OF(PKCS7) *safes) { return sk_PKCS7_num(safes); }
+static inline PKCS7 *copenssl_safe(const STACK_OF(PKCS7) *safes, int index) { return sk_PKCS7_value(safes, index); }
+static inline void copenssl_safes_free(STACK_OF(PKCS7) *safes) { sk_PKCS7_pop_free(safes, PKCS7_free); }
+static inline int copenssl_safe_is_plain(const PKCS7 *safe) { return PKCS7_type_is_data(safe); }
+// How a safe is encrypted with a password; NULL if it is not.
+static inline const X509_ALGOR *copenssl_safe_algorithm(const PKCS7 *safe) {
+    if (!PKCS7_type_is_encrypted(safe) || !safe->d.encrypted || !safe->d.encrypted->enc_data) return NULL;
+    return safe->d.encrypted->enc_data->algorithm;
+}
+static inline int copenssl_bags_count(const STACK_OF(PKCS12_SAFEBAG) *bags) { return sk_PKCS12_SAFEBAG_num(bags); }
+static inline const PKCS12_SAFEBAG *copenssl_bag(const STACK_OF(PKCS12_SAFEBAG) *bags, int index) {
+    return sk_PKCS12_SAFEBAG_value(bags, index);
+}
+static inline void copenssl_bags_free(STACK_OF(PKCS12_SAFEBAG) *bags) {
+    sk_PKCS12_SAFEBAG_pop_free(bags, PKCS12_SAFEBAG_free);
+}
+
+// An expression of casts and flags.
+static inline int copenssl_is_unsupported(unsigned long error) { return ERR_GET_REASON(error) == ERR_R_UNSUPPORTED; }

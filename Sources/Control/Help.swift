@@ -28,6 +28,7 @@ enum Help {
         let width = options.map { label($0).count }.max() ?? 0
         out += "\n"
         for option in options { out += "  \(label(option).rightPadded(to: width + 2))\(option.help)\n" }
+        if !verb.details.isEmpty { out += "\n\(verb.details)\n" }
         return out + "\nexample: \(verb.example)\n"
     }
 
@@ -122,6 +123,10 @@ enum Help {
         for verb in verbs {
             out += ".TP\n.B \(roff(verb.name))\n.I \(roff(verb.takes))\n\(roff(verb.summary))\n"
             for option in verb.options { out += ".RS\n.TP\n.B \(roff(label(option)))\n\(roff(option.help))\n.RE\n" }
+            if !verb.details.isEmpty {
+                let lines = verb.details.split(separator: "\n", omittingEmptySubsequences: false)
+                out += ".RS\n.sp\n.nf\n\(lines.map { roff(String($0)) }.joined(separator: "\n"))\n.fi\n.sp\n.RE\n"
+            }
             out += ".RS\nExample:\n.B \(roff(verb.example))\n.RE\n"
         }
         out += ".SH OPTIONS OF EVERY VERB\n"

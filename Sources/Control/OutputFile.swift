@@ -35,6 +35,12 @@ enum OutputFile {
         return String(cString: resolved)
     }
 
+    /// False for a folder, a device, a pipe.
+    static func isFileOrNothing(_ path: String) -> Bool {
+        var info = stat()
+        return stat(path, &info) != 0 || info.st_mode & S_IFMT == S_IFREG
+    }
+
     /// nil if it is not there.
     static func read(_ path: String) throws(Refusal) -> String? {
         guard let file = fopen(path, "re") else {

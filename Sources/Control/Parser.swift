@@ -29,10 +29,10 @@ enum Parser {
             let hint = Text.nearest(to: first, in: known).map { "; did you mean \($0)?" } ?? ""
             throw .usage("unknown verb \"\(Text.clean(first, limit: 40))\"\(hint) (ringctl --help)")
         }
-        return try parse(verb, Array(rest))
+        return try parse(verb, Array(rest), verbs: verbs)
     }
 
-    private static func parse(_ verb: Verb, _ words: [String]) throws(Refusal) -> Result {
+    private static func parse(_ verb: Verb, _ words: [String], verbs: [Verb]) throws(Refusal) -> Result {
         var invocation = Invocation(verb: verb.name)
         var rest = words[...]
         var onlyArguments = false
@@ -70,11 +70,25 @@ enum Parser {
             }
         }
         guard verb.count.contains(invocation.arguments.count) else {
+            if verb.count.upperBound == 0, let word = invocation.arguments.first {
+                try refuseSecondWord(word, of: verb, verbs)
+            }
             let what =
                 invocation.arguments.count > verb.count.upperBound
                 ? "too many arguments" : "\(verb.takes.split(separator: " ")[invocation.arguments.count]) is missing"
             throw .usage("\(verb.name): \(what); usage: \(Help.usage(verb))")
         }
         return .run(invocation)
+    }
+
+    /// `certs shw`: the verb takes nothing, but has others behind it.
+    private static func refuseSecondWord(_ word: String, of verb: Verb, _ verbs: [Verb]) throws(Refusal) {
+        let names = verbs.map(\.name).filter { $0.hasPrefix(verb.name + " ") }
+        guard !names.isEmpty else { return }
+        let seconds = names.map { String($0.dropFirst(verb.name.count + 1)) }
+        let known = ([verb.name] + names).map { "ringctl \($0)" }.joined(separator: ", ")
+        let hint = Text.nearest(to: word, in: seconds).map { "did you mean ringctl \(verb.name) \($0)?" }
+        throw .usage(
+            "\(verb.name): there is no \"\(Text.clean(word, limit: 40))\"; \(hint ?? "there is \(known)")")
     }
 }

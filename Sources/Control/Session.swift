@@ -27,6 +27,7 @@ final class Session {
     func say(_ json: JSONValue) throws(Refusal) { try say(json.encoded()) }
 
     var configFile: String { XDG.folder(.config, environment) + "/ringd.conf" }
+    var certificates: String { XDG.certificates(environment) }
 
     // MARK: The bus
 
@@ -52,16 +53,17 @@ final class Session {
         return made
     }
 
-    /// Calls a method of ringd's root object and waits for its answer.
+    /// Calls a method of ringd's root object and waits for its answer. `startsDaemon`: whether the bus may start ringd.
     func call(
-        _ interface: String, _ member: String, _ arguments: [DBusValue] = [], timeout: Duration = .seconds(25)
+        _ interface: String, _ member: String, _ arguments: [DBusValue] = [], timeout: Duration = .seconds(25),
+        startsDaemon: Bool = true
     ) throws(Refusal) -> [DBusValue] {
         let (loop, connection) = try connect()
         var result: Result<[DBusValue], DBusFailure>?
-        connection.call(
-            OutboundMessage(to: Self.name, path: Self.path, interface: interface, member: member, arguments),
-            timeout: timeout
-        ) { result = $0 }
+        var message = OutboundMessage(
+            to: Self.name, path: Self.path, interface: interface, member: member, arguments)
+        message.startsService = startsDaemon
+        connection.call(message, timeout: timeout) { result = $0 }
         while result == nil {
             do throws(LoopFailure) {
                 try loop.turn(timeout: .seconds(3600))

@@ -6,6 +6,8 @@ struct Verb: Sendable {
     var takes = ""
     let summary: String
     var options: [Option] = []
+    /// What a person has to know besides, as lines; for `--help` and the manual.
+    var details = ""
     let example: String
     /// How many positional arguments it takes.
     var count = 0...0

@@ -15,9 +15,12 @@ extension Verbs {
             try session.say(
                 "ringd \(text("version")) · pid \(number("pid")) · up \(up / 3600) h \(up % 3600 / 60) min \(up % 60) s"
             )
-            let doors = status["apns"]?.elements?.compactMap(\.text) ?? []
-            try session.say(
-                "APNs           \(doors.isEmpty ? "not listening" : doors.joined(separator: " ") + " (binary)")")
+            let doors = status["doors"]?.elements ?? []
+            let services = ["pushes", "feedback", "proxy"].compactMap { service -> String? in
+                let places = doors.filter { $0["service"]?.text == service }.compactMap { $0["address"]?.text }
+                return places.isEmpty ? nil : "\(places.joined(separator: " ")) (\(service))"
+            }
+            try session.say("APNs           \(doors.isEmpty ? "not listening" : services.joined(separator: ", "))")
             try session.say("notifications  \(text("notifications").isEmpty ? "no server" : text("notifications"))")
             try session.say("sound          \(text("sound").isEmpty ? "no server" : text("sound"))")
             try session.say("apps           \(number("apps"))")

@@ -32,3 +32,17 @@ extension Certificate {
         }
     }
 }
+
+extension Certificate {
+    /// True if it may issue others (basicConstraints, RFC 5280, 4.2.1.9).
+    package var isAuthority: Bool {
+        defer { ErrorStack.clear() }
+        return X509_check_ca(x509) == 1
+    }
+
+    /// `P-256`, `RSA 2048`.
+    package var keyKind: String {
+        defer { ErrorStack.clear() }
+        return KeyKind.words(X509_get0_pubkey(x509))
+    }
+}

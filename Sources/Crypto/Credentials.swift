@@ -39,12 +39,20 @@ package final class Credentials {
         self.notes = notes
     }
 
-    /// Makes the server certificate anew if its end is near; true if it did. `server` is the new one then.
+    /// Makes the server certificate anew if its end is near, or takes up one that another program (`ringctl certs init`)
+    /// has made; true if it did. `server` is the new one then.
     @discardableResult
     package func renewIfDue(now: WallTime = .now) throws(CryptoFailure) -> Bool {
-        guard Self.isDue(server.certificate, now) else { return false }
-        server = try Self.makeServer(directory, authority, now, &notes)
-        return true
+        try PrivateFile.locked(directory) { () throws(CryptoFailure) in
+            if let held = Self.usableServer(directory, authority, now) {
+                guard held.certificate.facts != server.certificate.facts else { return false }
+                server = held
+            } else {
+                guard Self.isDue(server.certificate, now) else { return false }
+                server = try Self.makeServer(directory, authority, now, &notes)
+            }
+            return true
+        }
     }
 
     static func isDue(_ certificate: Certificate, _ now: WallTime) -> Bool {
@@ -87,14 +95,22 @@ package final class Credentials {
     private static func loadServer(
         _ directory: String, _ authority: CertificateAuthority, _ now: WallTime, _ notes: inout [String]
     ) throws(CryptoFailure) -> Identity {
-        let path = directory + "/server.pem"
-        if PrivateFile.exists(path), let held = try? Identity(path: path),
-            held.certificate.isIssued(by: authority.certificate), !isDue(held.certificate, now), isForAll(held)
-        {
-            PrivateFile.restrict(path)
+        if let held = usableServer(directory, authority, now) {
+            PrivateFile.restrict(directory + "/server.pem")
             return held
         }
         return try makeServer(directory, authority, now, &notes)
+    }
+
+    /// What is in `server.pem`, if it is good for long enough and for everything.
+    private static func usableServer(
+        _ directory: String, _ authority: CertificateAuthority, _ now: WallTime
+    ) -> Identity? {
+        let path = directory + "/server.pem"
+        guard PrivateFile.exists(path), let held = try? Identity(path: path),
+            held.certificate.isIssued(by: authority.certificate), !isDue(held.certificate, now), isForAll(held)
+        else { return nil }
+        return held
     }
 
     /// Every name that senders may believe they speak to: an older one knew fewer.

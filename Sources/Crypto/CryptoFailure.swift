@@ -16,6 +16,10 @@ package struct CryptoFailure: Error, Sendable, Equatable, CustomStringConvertibl
         case algorithm
         /// What is encrypted was given no password, or not the right one.
         case password
+        /// It is encrypted in a way that OpenSSL's legacy provider knows, if any does, and that is not there.
+        case oldAlgorithm
+        /// Opening it would take longer than anybody waits.
+        case tooMuch
         /// The app id has characters or a length that no app id has.
         case appID
     }
@@ -58,6 +62,8 @@ enum ErrorStack {
     struct Entry {
         /// `ERR_GET_REASON` where the library is SSL, else 0.
         let tlsReason: Int32
+        /// No provider that is loaded has the algorithm.
+        let isUnsupported: Bool
         let text: String
     }
 
@@ -72,7 +78,10 @@ enum ErrorStack {
             var text = ERR_reason_error_string(code).map { String(cString: $0) } ?? "error \(code)"
             if let data, flags & ERR_TXT_STRING != 0, data.pointee != 0 { text += " (\(String(cString: data)))" }
             let isTLS = ERR_GET_LIB(code) == ERR_LIB_SSL
-            entries.append(Entry(tlsReason: isTLS ? ERR_GET_REASON(code) : 0, text: text))
+            entries.append(
+                Entry(
+                    tlsReason: isTLS ? ERR_GET_REASON(code) : 0, isUnsupported: copenssl_is_unsupported(code) == 1,
+                    text: text))
         }
     }
 

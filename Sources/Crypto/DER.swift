@@ -7,6 +7,7 @@ struct DERReader {
     enum Tag {
         static let integer: UInt8 = 0x02
         static let null: UInt8 = 0x05
+        static let objectIdentifier: UInt8 = 0x06
         static let utf8String: UInt8 = 0x0c
         static let sequence: UInt8 = 0x30
     }

@@ -17,25 +17,33 @@ enum PEM {
     /// More than a certificate chain with its key has.
     static let blockLimit = 64
 
-    /// In the order of the text; at most `blockLimit`. A block that is cut off or damaged is an error that says which.
+    /// In the order of the text. Throws `.tooMuch` for more than `blockLimit`, `.pem` for a block that is cut off or damaged,
+    /// and says which.
     static func blocks(_ text: [UInt8]) throws(CryptoFailure) -> [Block] {
         var found: [Block] = []
         var label: ArraySlice<UInt8>?
         var body: [UInt8] = []
-        for line in text.split(whereSeparator: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }) {
+        let separator = text.contains(UInt8(ascii: "\n")) ? UInt8(ascii: "\n") : UInt8(ascii: "\r")
+        var isAfterHeader = false
+        for line in text.split(separator: separator, omittingEmptySubsequences: false) {
             let line = trimmed(line)
             guard let open = label else {
                 if let name = between(begin, line) {
                     label = name
                     body = begin + name + dashes + newline
+                    isAfterHeader = false
                 }
                 continue
             }
-            body += line + newline
+            // An empty line means something behind headers only.
+            if !line.isEmpty || isAfterHeader { body += line + newline }
+            isAfterHeader = line.contains(UInt8(ascii: ":"))
             if between(end, line) == open {
+                guard found.count < blockLimit else {
+                    throw CryptoFailure(.tooMuch, "there are more than \(blockLimit) PEM blocks in it")
+                }
                 found.append(try block(String(decoding: open, as: UTF8.self), body))
                 label = nil
-                if found.count == blockLimit { break }
             }
         }
         if let label {
@@ -79,7 +87,9 @@ enum PEM {
     }
 
     private static func trimmed(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+        func isBlank(_ byte: UInt8) -> Bool {
+            byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\r")
+        }
         var line = line.drop(while: isBlank)
         while let last = line.last, isBlank(last) { line.removeLast() }
         return line

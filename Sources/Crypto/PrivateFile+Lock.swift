@@ -27,7 +27,7 @@ extension PrivateFile {
     }
 
     /// The names in `directory` that `isWanted`, sorted, at most 1000 of them; none if it cannot be read.
-    static func names(in directory: String, where isWanted: (String) -> Bool) -> [String] {
+    package static func names(in directory: String, where isWanted: (String) -> Bool) -> [String] {
         guard let stream = opendir(directory) else { return [] }
         defer { closedir(stream) }
         var found: [String] = []

@@ -1,16 +1,23 @@
 internal import Glibc
 
 /// Small files that only their owner may read, and the directory for them.
-enum PrivateFile {
+package enum PrivateFile {
     /// More than any certificate chain with its key.
-    static let sizeLimit = 1 << 20
+    package static let sizeLimit = 1 << 20
 
-    static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+    package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    /// When it was last written, in nanoseconds since 1970; 0 if it is not there.
+    static func modified(_ path: String) -> Int64 {
+        var info = stat()
+        guard stat(path, &info) == 0 else { return 0 }
+        return Int64(info.st_mtim.tv_sec) * 1_000_000_000 + Int64(info.st_mtim.tv_nsec)
+    }
 
     static func remove(_ path: String) { unlink(path) }
 
     /// The whole file; refuses one over `limit` bytes.
-    static func read(_ path: String, limit: Int = sizeLimit) throws(CryptoFailure) -> [UInt8] {
+    package static func read(_ path: String, limit: Int = sizeLimit) throws(CryptoFailure) -> [UInt8] {
         let fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard fd >= 0 else { throw failure("cannot read \(path)") }
         defer { close(fd) }
@@ -27,9 +34,12 @@ enum PrivateFile {
     }
 
     /// Puts `bytes` there in one step (a new file of mode 0600, fsync(2), rename(2)): a reader sees the old file or
-    /// the new one, never half of it, and neither does a crash.
-    static func write(_ bytes: [UInt8], to path: String) throws(CryptoFailure) {
-        let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+    /// the new one, never half of it, and neither does a crash. Where a file is already it is replaced; if that is not
+    /// wanted, it is an error instead.
+    package static func write(
+        _ bytes: [UInt8], to path: String, replacing: Bool = true
+    ) throws(CryptoFailure) {
+        let directory = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
         // Not derived from the name, which may be as long as a file system allows.
         let draft = directory + "/.new-" + String(UInt64.random(in: .min ... .max), radix: 36)
         let fd = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -45,10 +55,24 @@ enum PrivateFile {
         isGood = isGood && fsync(fd) == 0
         let code = errno
         close(fd)
-        if isGood && rename(draft, path) == 0 { return }
+        if isGood && move(draft, to: path, replacing: replacing) { return }
         let reason = isGood ? errno : code
         unlink(draft)
         throw failure("cannot write \(path)", reason)
+    }
+
+    private static func move(_ draft: String, to path: String, replacing: Bool) -> Bool {
+        if replacing { return rename(draft, path) == 0 }
+        if link(draft, path) == 0 {
+            unlink(draft)
+            return true
+        }
+        // A file system without links.
+        guard errno != EEXIST, !exists(path) else {
+            errno = EEXIST
+            return false
+        }
+        return rename(draft, path) == 0
     }
 
     /// Makes `path` and what is missing above it, mode 0700, and takes others' rights off one that exists.

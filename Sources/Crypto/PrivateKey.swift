@@ -5,7 +5,7 @@ package final class PrivateKey {
     let pkey: OpaquePointer
 
     /// Takes over one reference.
-    private init(owning pkey: OpaquePointer) { self.pkey = pkey }
+    init(owning pkey: OpaquePointer) { self.pkey = pkey }
 
     deinit { EVP_PKEY_free(pkey) }
 

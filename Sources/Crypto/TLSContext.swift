@@ -9,38 +9,72 @@ package final class TLSContext {
 
     /// Whom a server believes.
     package enum Clients {
-        /// A certificate is required, of any issuer, ended or not: on loopback one from Apple and one that was made at
-        /// home are both good. Whoever holds it proves to have its key.
-        case anyIssuer
-        /// A certificate is required, and a chain from it to one of these.
-        case issued(by: [Certificate])
+        /// A certificate is asked for and not required, of any issuer, ended or not: on loopback one from Apple and one
+        /// that was made at home are both good. Whoever shows one proves to have its key.
+        case any
+        /// One that is shown must lead to one of these; one must be shown where `isRequired`.
+        case trusted([Certificate], isRequired: Bool)
     }
 
-    /// A server that shows `identity`.
-    package static func server(_ identity: Identity, clients: Clients = .anyIssuer) throws(CryptoFailure) -> TLSContext
-    {
+    /// A server that shows `identity`, and speaks HTTP/2 with those who ask for it by ALPN.
+    package static func server(_ identity: Identity, clients: Clients = .any) throws(CryptoFailure) -> TLSContext {
         let made = try TLSContext(method: TLS_server_method())
         try made.use(identity)
         copenssl_ctx_accept_any_name(made.context)
-        let require = SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT
+        SSL_CTX_set_alpn_select_cb(made.context, { _, out, outSize, offered, size, _ in
+            // Who offers everything but h2 is not told of it by an alert: words follow, in the way it understands.
+            TLSContext.choose(UnsafeBufferPointer(start: offered, count: Int(size)), out!, outSize!)
+                ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK
+        }, nil)
         switch clients {
-        case .anyIssuer:
-            SSL_CTX_set_verify(made.context, require) { _, _ in 1 }
-        case .issued(let authorities):
-            SSL_CTX_set_verify(made.context, require, nil)
+        case .any: SSL_CTX_set_verify(made.context, SSL_VERIFY_PEER) { _, _ in 1 }
+        case .trusted(let authorities, let isRequired):
+            let mode = isRequired ? SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT : SSL_VERIFY_PEER
+            SSL_CTX_set_verify(made.context, mode, nil)
             try made.trust(authorities)
         }
         return made
     }
 
-    /// A client that trusts `authorities` and nobody else, and shows `identity` if it has one.
+    /// Picks `h2` out of a client's list (RFC 7301, 3.1).
+    private static func choose(
+        _ offered: UnsafeBufferPointer<UInt8>, _ out: UnsafeMutablePointer<UnsafePointer<UInt8>?>,
+        _ size: UnsafeMutablePointer<UInt8>
+    ) -> Bool {
+        var place = 0
+        while place < offered.count {
+            let length = Int(offered[place])
+            guard place + 1 + length <= offered.count else { return false }
+            if length == 2, offered[place + 1] == UInt8(ascii: "h"), offered[place + 2] == UInt8(ascii: "2") {
+                out.pointee = offered.baseAddress! + place + 1
+                size.pointee = 2
+                return true
+            }
+            place += 1 + length
+        }
+        return false
+    }
+
+    /// A client that trusts `authorities` and nobody else, or what the system trusts where there are none; shows
+    /// `identity` if it has one; and asks for HTTP/2 by ALPN where `isHTTP2`.
     package static func client(
-        _ identity: Identity? = nil, trusting authorities: [Certificate]
+        _ identity: Identity? = nil, trusting authorities: [Certificate] = [], isHTTP2: Bool = false
     ) throws(CryptoFailure) -> TLSContext {
         let made = try TLSContext(method: TLS_client_method())
         if let identity { try made.use(identity) }
+        if authorities.isEmpty {
+            try CryptoFailure.check(
+                SSL_CTX_set_default_verify_paths(made.context), "finding the system's certificates")
+        }
         try made.trust(authorities)
         SSL_CTX_set_verify(made.context, SSL_VERIFY_PEER, nil)
+        if isHTTP2 {
+            let list: [UInt8] = [2, UInt8(ascii: "h"), UInt8(ascii: "2")]
+            // 0 is success here.
+            guard SSL_CTX_set_alpn_protos(made.context, list, 3) == 0 else {
+                throw CryptoFailure(.library, "asking for HTTP/2 failed")
+            }
+        }
         return made
     }
 

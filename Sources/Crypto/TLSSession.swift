@@ -1,9 +1,10 @@
 internal import COpenSSL
 
-/// One TLS connection as bytes in and bytes out: owner of one `SSL` over two memory BIOs. It never sees a socket.
+/// One TLS connection as bytes in and bytes out: owner of one `SSL`. It never sees a socket.
 ///
-/// Feed it with `receive(_:)`, then call `read(into:)` until it needs more, then send `pendingOutput`. Held bytes are
-/// bounded: encrypted input by `inputLimit`, and output by a caller who stops feeding above `outputLimit`.
+/// Feed it with `receive(_:)`, then call `read(into:)` until it needs more, then send `takeOutput()`. Held bytes are
+/// bounded: encrypted input by `inputLimit`, and output by a caller who stops feeding above `outputLimit`. What is held
+/// is given back as soon as it is used, so that an idle session costs little more than OpenSSL's own state.
 package final class TLSSession {
     /// What `read(into:)` came to.
     package enum Progress: Sendable, Equatable {
@@ -15,14 +16,13 @@ package final class TLSSession {
         case closed
     }
 
-    /// The most encrypted bytes that may wait: four records of the largest size.
-    package static let inputLimit = 65_536
+    /// The most encrypted bytes that may wait: eight records of the largest size.
+    package static let inputLimit = 131_072
     /// Above this much unsent output a caller should feed no more: the other side asks and does not listen.
     package static let outputLimit = 65_536
 
     private let ssl: OpaquePointer
-    private let input: OpaquePointer
-    private let output: OpaquePointer
+    private let wire = TLSWire()
     private let context: TLSContext
     /// True once the handshake is done.
     package private(set) var isOpen = false
@@ -48,14 +48,9 @@ package final class TLSSession {
         self.context = context
         ErrorStack.clear()
         ssl = try CryptoFailure.check(SSL_new(context.context), "making a TLS session")
-        guard let input = BIO_new(BIO_s_mem()), let output = BIO_new(BIO_s_mem()) else {
-            // Out of memory: nothing that a daemon of this size goes on from.
-            preconditionFailure("no memory for a TLS buffer")
-        }
-        self.input = input
-        self.output = output
-        // Takes over both: SSL_free() frees them.
-        SSL_set_bio(ssl, input, output)
+        let bio = try wire.makeBIO()
+        // Takes over the one reference, for both directions: SSL_free() frees it.
+        SSL_set_bio(ssl, bio, bio)
     }
 
     deinit { SSL_free(ssl) }
@@ -63,21 +58,17 @@ package final class TLSSession {
     // MARK: In
 
     /// Encrypted bytes waiting to be used.
-    package var pendingInput: Int { BIO_ctrl_pending(input) }
+    package var pendingInput: Int { wire.input.count - wire.inputStart }
 
     /// Takes encrypted bytes from the other side.
     package func receive(_ bytes: UnsafeRawBufferPointer) throws(TLSFailure) {
-        try receive(bytes.baseAddress, bytes.count)
+        guard pendingInput + bytes.count <= Self.inputLimit else { throw TLSFailure(.overflow) }
+        wire.append(bytes)
     }
 
     package func receive(_ bytes: [UInt8]) throws(TLSFailure) {
-        try receive(bytes, bytes.count)
-    }
-
-    private func receive(_ bytes: UnsafeRawPointer?, _ count: Int) throws(TLSFailure) {
-        guard count > 0 else { return }
-        guard pendingInput + count <= Self.inputLimit else { throw TLSFailure(.overflow) }
-        guard BIO_write(input, bytes, Int32(count)) == count else { throw TLSFailure.fromStack() }
+        guard pendingInput + bytes.count <= Self.inputLimit else { throw TLSFailure(.overflow) }
+        bytes.withUnsafeBytes { wire.append($0) }
     }
 
     /// Goes on with the handshake, then decrypts into `buffer`. To be called until it says `.needMore` or `.closed`.
@@ -124,18 +115,12 @@ package final class TLSSession {
     }
 
     /// How many encrypted bytes are to be sent.
-    package var pendingOutput: Int { BIO_ctrl_pending(output) }
-
-    /// Takes up to `buffer.count` encrypted bytes for the other side; 0 if there are none.
-    package func takeOutput(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-        max(0, Int(BIO_read(output, buffer.baseAddress, Int32(clamping: buffer.count))))
-    }
+    package var pendingOutput: Int { wire.output.count }
 
     /// All encrypted bytes for the other side.
     package func takeOutput() -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: pendingOutput) { buffer, count in
-            count = takeOutput(into: UnsafeMutableRawBufferPointer(buffer))
-        }
+        defer { wire.output = [] }
+        return wire.output
     }
 
     // MARK: Facts
@@ -143,6 +128,14 @@ package final class TLSSession {
     /// The host name that a client asked for (SNI), in lower case; clients that dial an address send none.
     package var serverName: String? {
         SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name).map { String(cString: $0).lowercased() }
+    }
+
+    /// True if the two agreed on HTTP/2 by ALPN.
+    package var isHTTP2: Bool {
+        var name: UnsafePointer<UInt8>?
+        var size: UInt32 = 0
+        SSL_get0_alpn_selected(ssl, &name, &size)
+        return size == 2 && name?[0] == UInt8(ascii: "h") && name?[1] == UInt8(ascii: "2")
     }
 
     /// `TLSv1.3`, `TLSv1.2`.

@@ -40,12 +40,7 @@ extension Daemon {
             edges.player = makePlayer()
             edges.player?.wish = wish
         }
-        if let gateway = edges.gateway {
-            gateway.reload(gatewayConfiguration())
-            renewCertificate()
-        } else {
-            startGateway()
-        }
+        reloadGateway()
         edges.preload(configuration)
         for fault in faults { reportFault(fault) }
         emit(

@@ -314,6 +314,15 @@ extension Daemon {
             .init("version", .string(Version.text)), .init("pid", .int64(Int64(getpid()))),
             .init("uptime_s", .int64((Instant.now - started).components.seconds)),
             .init("apns", .strings(edges.gateway?.addresses.map { "\($0)" } ?? [])),
+            .init(
+                "doors",
+                .array(
+                    of: "a{sv}",
+                    (edges.gateway?.doors ?? []).map { door in
+                        .dict(
+                            ("address", .string("\(door.address)")), ("service", .string(door.service.door)),
+                            ("environment", .string(door.profile.rawValue)))
+                    })),
             .init("notifications", .string(edges.notifications.owner.isEmpty ? "" : edges.notifications.profile.title)),
             .init("sound", .string(edges.player?.status.server ?? "")),
             .init("apps", .int64(Int64(apns.directory.apps.count))),

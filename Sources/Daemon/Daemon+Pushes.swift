@@ -14,8 +14,7 @@ extension Daemon {
     func wirePushes() {
         apns.deliver = { [unowned self] delivery in deliver(delivery) }
         apns.report = { [unowned self] event in emit(event) }
-        let alarms = Alarms(loop)
-        apns.later = { delay, work in alarms.after(delay, work) }
+        apns.later = { [unowned self] delay, work in agenda.after(delay, work) }
         apns.onRecord = { [unowned self] in recorded() }
         apns.onStored = { [unowned self] push in edges.store.keep(MailRow(push)) }
         apns.onUnstored = { [unowned self] push in edges.store.forgetMail(MailRow.Slot(push)) }

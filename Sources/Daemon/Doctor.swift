@@ -113,17 +113,15 @@ extension Daemon {
     }
 
     private func gatewayCheck() -> [DBusValue.Entry] {
-        if configuration.apns.binary.isEmpty { return Self.check("APNs", .absent, "no gateway is configured") }
+        if !configuration.apns.hasDoors { return Self.check("APNs", .absent, "no gateway is configured") }
         if let fault = edges.gatewayFault { return Self.check("APNs", .bad, fault, cure: "see the journal") }
-        let doors = edges.gateway?.addresses ?? []
+        let doors = edges.gateway?.doorWords ?? ""
         guard !doors.isEmpty else {
             return Self.check(
-                "APNs", .bad, "listening nowhere: the port is taken",
-                cure: "ss -ltnp, or ringctl config set apns.binary 127.0.0.1:PORT")
+                "APNs", .bad, "listening nowhere: the ports are taken",
+                cure: "ss -ltnp, or ringctl config set apns.http2 127.0.0.1:PORT")
         }
-        return Self.check(
-            "APNs", .good,
-            "\(doors.map { "\($0)" }.joined(separator: " ")) (binary), trust \(edges.credentials?.authorityPath ?? "")")
+        return Self.check("APNs", .good, "\(doors), trust \(edges.credentials?.authorityPath ?? "")")
     }
 
     private func deviceCheck() -> [DBusValue.Entry] {

@@ -5,15 +5,16 @@ internal import Glibc
 package struct Paths: Sendable {
     package let config: String
     package let state: String
+    package let certificates: String
 
     package init(_ environment: [String: String]) {
         config = XDG.folder(.config, environment)
         state = XDG.folder(.state, environment)
+        certificates = XDG.certificates(environment)
     }
 
     package var configFile: String { config + "/ringd.conf" }
     package var database: String { state + "/ringd.sqlite" }
-    package var certificates: String { state + "/certs" }
 
     /// Makes the folder that is written to, for the user alone. Throws the errno's text.
     package func make() throws(PathFailure) { try Self.makeFolder(state) }

@@ -1,4 +1,4 @@
-/// What somebody speaks who does not speak what the port wants, told by the first bytes.
+/// What somebody speaks, told by the first bytes.
 enum FirstBytes {
     /// How many bytes are looked at.
     static let limit = 24
@@ -17,8 +17,7 @@ enum FirstBytes {
         }
         if verbs.contains(where: text.hasPrefix) {
             return ConnectionFault(
-                "plain-http",
-                "spoke plain HTTP to a TLS port; this port takes legacy binary pushes over TLS, not web requests")
+                "plain-http", "spoke plain HTTP to a TLS port; pushes are sent over TLS: use https:// in the address")
         }
         if first <= 2 {
             return ConnectionFault(
@@ -29,18 +28,36 @@ enum FirstBytes {
         return nil
     }
 
-    /// Bytes inside TLS: nil if they may be the legacy protocol.
-    static func insideTLS(_ bytes: [UInt8]) -> ConnectionFault? {
-        guard let first = bytes.first, first > 2 else { return nil }
-        let text = String(decoding: bytes, as: UTF8.self)
-        if text.hasPrefix("PRI") {
-            return ConnectionFault(
-                "http2-not-binary", "spoke HTTP/2 to the legacy binary port; this port takes commands 0, 1 and 2 only")
-        }
-        if verbs.contains(where: text.hasPrefix) {
-            return ConnectionFault(
-                "http-not-binary", "spoke HTTP/1 to the legacy binary port; this port takes commands 0, 1 and 2 only")
-        }
-        return nil
+    enum Speech {
+        case http2
+        case http1(ConnectionFault)
+        case binary
+        /// Not enough came to tell.
+        case more
     }
+
+    /// Bytes inside TLS. A command of the legacy protocol is 0, 1 or 2; what is neither that nor HTTP gets the legacy
+    /// protocol's word for nonsense.
+    static func insideTLS(_ bytes: [UInt8]) -> Speech {
+        guard let first = bytes.first else { return .more }
+        if first <= 2 { return .binary }
+        let text = String(decoding: bytes.prefix(limit), as: UTF8.self)
+        if text.hasPrefix("PRI ") { return .http2 }
+        if "PRI ".hasPrefix(text) { return .more }
+        if verbs.contains(where: text.hasPrefix) {
+            return .http1(
+                ConnectionFault(
+                    "http1", "spoke HTTP/1.1; APNs speaks HTTP/2 only (curl: --http2, or --http2-prior-knowledge)"))
+        }
+        if verbs.contains(where: { $0.hasPrefix(text) }) { return .more }
+        return .binary
+    }
+
+    /// What a client of HTTP/1.1 can show to its user.
+    static let answerToHTTP1: [UInt8] = {
+        let words = "This is an APNs gateway: it speaks HTTP/2 only. With curl: --http2\n"
+        return Array(
+            ("HTTP/1.1 505 HTTP Version Not Supported\r\ncontent-type: text/plain\r\n"
+                + "content-length: \(words.utf8.count)\r\nconnection: close\r\n\r\n" + words).utf8)
+    }()
 }

@@ -21,7 +21,16 @@ final class Socket {
     /// Takes over `fd`.
     init(owning fd: Int32) { self.fd = fd }
 
-    deinit { close(fd) }
+    /// The end is to be a reset: what is under way is lost.
+    var resetsOnClose = false
+
+    deinit {
+        if resetsOnClose {
+            var lingering = linger(l_onoff: 1, l_linger: 0)
+            setsockopt(fd, SOL_SOCKET, SO_LINGER, &lingering, socklen_t(MemoryLayout<linger>.size))
+        }
+        close(fd)
+    }
 
     // MARK: Listening
 
@@ -36,7 +45,7 @@ final class Socket {
         setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, 4)
         if family == AF_INET6 { setsockopt(fd, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &one, 4) }
         guard socket.bind(address) == 0 else { throw SocketFailure("binding \(address)") }
-        guard listen(fd, 128) == 0 else { throw SocketFailure("listening on \(address)") }
+        guard listen(fd, 1024) == 0 else { throw SocketFailure("listening on \(address)") }
         socket.boundInput()
         return socket
     }
@@ -149,9 +158,11 @@ final class Socket {
     }
 
     /// How many bytes the kernel took; fewer than given when its buffer is full. Never raises SIGPIPE.
-    func send(_ bytes: [UInt8]) throws(SocketFailure) -> Int {
+    func send(_ bytes: [UInt8], from start: Int = 0) throws(SocketFailure) -> Int {
         while true {
-            let count = Glibc.send(fd, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+            let count = bytes.withUnsafeBytes {
+                Glibc.send(fd, $0.baseAddress! + start, $0.count - start, Int32(MSG_NOSIGNAL))
+            }
             if count >= 0 { return count }
             if errno == EAGAIN { return 0 }
             if errno != EINTR { throw SocketFailure("writing") }

@@ -82,7 +82,7 @@ package final class HTTP2Server {
             guard count >= 0 else { throw HTTP2Failure(count) }
             guard count > 0, let frame else { return true }
             // Ours alone begin a frame with type 4, flags 0: the acknowledgement of theirs has flag 1.
-            if count > 9, frame[3] == 4, frame[4] & 1 == 0 {
+            if count >= 9, frame[3] == 4, frame[4] & 1 == 0 {
                 out += settingsFrame
             } else {
                 out.append(contentsOf: HTTP2Bytes(start: frame, count: count))
@@ -280,6 +280,13 @@ private struct ServerCallbacks: @unchecked Sendable {
                 frame!.pointee.headers.cat == NGHTTP2_HCAT_REQUEST
             else { return 0 }
             return ServerCallbacks.server(context).began(frame!.pointee.hd.stream_id)
+        }
+        nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks) { session, header, _ in
+            // nghttp2 looks at no PRIORITY frame once priorities are off; RFC 9113, 6.3 has this one rule left.
+            if header!.pointee.type == UInt8(NGHTTP2_PRIORITY.rawValue), header!.pointee.stream_id == 0 {
+                return nghttp2_session_terminate_session(session, HTTP2Code.protocolError.rawValue)
+            }
+            return 0
         }
         nghttp2_session_callbacks_set_on_header_callback(callbacks) {
             _, frame, name, nameSize, value, valueSize, _, context in

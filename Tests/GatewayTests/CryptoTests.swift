@@ -262,7 +262,7 @@ import Testing
         init() throws { credentials = try Credentials(directory: folder.path) }
 
         func sessions(
-            clients: TLSContext.Clients = .anyIssuer, identity: Identity? = nil, trust: [Certificate]? = nil,
+            clients: TLSContext.Clients = .any, identity: Identity? = nil, trust: [Certificate]? = nil,
             name: String = "localhost"
         ) throws -> (server: TLSSession, client: TLSSession) {
             let server = try TLSContext.server(credentials.server, clients: clients)
@@ -312,7 +312,9 @@ import Testing
     }
 
     @Test func aMissingCertificateIsNamed() throws {
-        let (server, client) = try Pair().sessions()
+        let pair = try Pair()
+        let (server, client) = try pair.sessions(
+            clients: .trusted([pair.credentials.authority.certificate], isRequired: true))
         let (atServer, _) = talk(server, client)
         #expect(atServer.failure?.kind == .noCertificate)
         #expect(atServer.failure?.reasons.isEmpty == false)
@@ -326,10 +328,10 @@ import Testing
         #expect(talk(server, client).0.failure == nil)
         #expect(server.isOpen)
         let (strict, stranger) = try pair.sessions(
-            clients: .issued(by: [pair.credentials.authority.certificate]), identity: foreign.voip())
+            clients: .trusted([pair.credentials.authority.certificate], isRequired: true), identity: foreign.voip())
         #expect(talk(strict, stranger).0.failure?.kind == .certificateRefused)
         let (again, known) = try pair.sessions(
-            clients: .issued(by: [pair.credentials.authority.certificate]), identity: pair.voip())
+            clients: .trusted([pair.credentials.authority.certificate], isRequired: true), identity: pair.voip())
         #expect(talk(again, known).0.failure == nil)
         #expect(again.isOpen)
     }
@@ -354,7 +356,7 @@ import Testing
         let (server, _) = try Pair().sessions()
         let chunk = [UInt8](repeating: 0x16, count: 20_000)
         var failure: TLSFailure?
-        for _ in 0..<4 {
+        for _ in 0..<8 {
             do throws(TLSFailure) { try server.receive(chunk) } catch { failure = error }
         }
         #expect(failure?.kind == .overflow)

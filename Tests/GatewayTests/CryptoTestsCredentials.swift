@@ -224,6 +224,24 @@ import Testing
         #expect(try Credentials(directory: path).notes.isEmpty)
     }
 
+    @Test func whatAnotherProgramRenewsIsTakenUp() throws {
+        let folder = Folder()
+        let daemon = try Credentials(directory: folder.path)
+        let before = daemon.server.certificate.facts
+        #expect(try daemon.renewIfDue() == false)
+        let path = folder.path + "/server.pem"
+        try FileManager.default.removeItem(atPath: path)
+        #expect(try daemon.renewIfDue() == false, "what is in use is good yet")
+        let other = try Credentials(directory: folder.path)
+        #expect(try daemon.renewIfDue() == true)
+        #expect(daemon.server.certificate.facts == other.server.certificate.facts)
+        #expect(daemon.server.certificate.facts != before)
+        // Not one of another authority: senders trust ours.
+        let stranger = try Credentials(directory: folder.path + "/other")
+        try stranger.server.pem.withUnsafeBytes { try Data($0).write(to: URL(filePath: path)) }
+        #expect(try daemon.renewIfDue() == false)
+    }
+
     @Test func aGoneAppLeavesNoKey() throws {
         let folder = Folder()
         let made = try Credentials(directory: folder.path)

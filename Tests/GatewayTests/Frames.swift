@@ -4,6 +4,11 @@ import Gateway
 /// Frames as old senders write them, and a random source whose seed a failing test prints.
 enum Frames {
     static let token = [UInt8](repeating: 0xab, count: 32)
+    static let tokens: [(TokenKind, PushEnvironment, [UInt8])] = [
+        (.voip, .production, token), (.voip, .sandbox, [UInt8](repeating: 0xcd, count: 32)),
+        (.alert, .production, [UInt8](repeating: 0x12, count: 32)),
+        (.alert, .sandbox, [UInt8](repeating: 0x34, count: 32)),
+    ]
     static let payload = Array(#"{"aps":{"alert":"Alice"}}"#.utf8)
 
     static func number(_ value: Int, _ width: Int) -> [UInt8] {

@@ -4,6 +4,7 @@ import Crypto
 import EventLoop
 import Foundation
 import Gateway
+import HTTP2
 import Testing
 
 /// A directory of its own for a test, removed at its end.
@@ -49,32 +50,56 @@ final class Rig {
     let loop: EventLoop
     let folder = Folder()
     let credentials: Credentials
-    private(set) var gateway: BinaryGateway!
-    private(set) var pushes: [InboundPush] = []
+    let service = PushService()
+    private(set) var gateway: Gateway!
+    /// What reached the device.
+    private(set) var deliveries: [PushService.Delivery] = []
     private(set) var events: [Event] = []
     var clients: [Client] = []
-    /// What the decider says; by default, everything but a token of zeros is fine.
-    var verdict: (InboundPush) -> PushVerdict = { push in
-        push.token.allSatisfy { $0 == 0 } ? .refused(PushRefusal(.badDeviceToken, "nobody has this token")) : .accepted
-    }
+    private var senders: [PushSender] = []
+    /// Signs provider tokens that the service knows.
+    let key: SigningKey
+    static let keyID = "RINGKEY123"
+    static let team = "RINGTEAM12"
 
+    /// `org.example.App` is registered; `Frames.token` is its VoIP token in production.
     init(
-        inherited: [Int32] = [], start: Bool = true, _ change: (inout BinaryGateway.Configuration) -> Void = { _ in }
+        inherited: [Int32] = [], start: Bool = true, clients: TLSContext.Clients = .any,
+        _ change: (inout Gateway.Configuration) -> Void = { _ in }
     ) throws {
         loop = try EventLoop()
         credentials = try Credentials(directory: folder.path + "/certs")
-        var configuration = BinaryGateway.Configuration(
-            listeners: [BinaryGateway.Listener(ListenAddress(host: [127, 0, 0, 1], port: 0))])
+        key = try .makeP256()
+        nonisolated(unsafe) let verifying = key.verifyingKey
+        service.tokens.keys[Self.keyID] = APNs.ProviderKey(id: Self.keyID, team: Self.team) {
+            verifying.verify($0, signature: $1)
+        }
+        for (kind, environment, bytes) in Frames.tokens {
+            service.directory.restore(
+                Registration(token: DeviceToken(bytes)!, app: "org.example.App", kind: kind, environment: environment))
+        }
+        var configuration = Gateway.Configuration(
+            listeners: [Gateway.Listener(ListenAddress(host: [127, 0, 0, 1], port: 0))])
         configuration.authorityPath = credentials.authorityPath
+        // Tests send faster than anybody.
+        service.rules.deviceRate = 0
         change(&configuration)
-        gateway = try BinaryGateway(
-            loop, configuration, context: try .server(credentials.server), inheritedDescriptors: inherited,
-            decide: { [unowned self] push in
-                pushes.append(push)
-                return verdict(push)
-            }, report: { [unowned self] in events.append($0) })
+        service.report = { [unowned self] in events.append($0) }
+        service.deliver = { [unowned self] in
+            deliveries.append($0)
+            return PushService.Outcome("rang")
+        }
+        let agenda = try Agenda(loop)
+        service.later = { agenda.after($0, $1) }
+        gateway = try Gateway(
+            loop, configuration, context: try .server(credentials.server, clients: clients), service: service,
+            inheritedDescriptors: inherited, report: { [unowned self] in events.append($0) })
         if start { gateway.start() }
     }
+
+    /// What came in by any door, refused or not.
+    var pushes: [PushRecord] { service.log.since(0, limit: 10_000) }
+    var pushCount: Int { service.log.recordCount }
 
     var port: UInt16 { gateway.addresses.first?.port ?? 0 }
 
@@ -88,6 +113,7 @@ final class Rig {
             }
             try loop.turn(timeout: .milliseconds(1))
             for client in clients { client.step() }
+            for sender in senders { sender.step() }
         }
     }
 
@@ -103,6 +129,44 @@ final class Rig {
         let identity = try Identity(path: try credentials.voipClient(app: "org.example.App"))
         let context = try TLSContext.client(identity, trusting: [credentials.authority.certificate])
         return try add(Client(port: port, session: try .client(context, name: name)))
+    }
+
+    /// A provider token of this moment.
+    func providerToken(age: Int64 = 0) throws -> String {
+        try ProviderTokenWriter.token(
+            key: key, keyID: Self.keyID, teamID: Self.team, issuedAt: WallTime.now.seconds - age)
+    }
+
+    /// A sender of the HTTP/2 API; without a certificate it is to show a provider token.
+    func sender(certificate: Bool = false, name: String = "localhost", alpn: Bool = true) throws -> PushSender {
+        let identity = certificate ? try Identity(path: try credentials.voipClient(app: "org.example.App")) : nil
+        let context = try TLSContext.client(
+            identity, trusting: [credentials.authority.certificate], isHTTP2: alpn)
+        let sender = try PushSender(add(Client(port: port, session: try .client(context, name: name))))
+        senders.append(sender)
+        return sender
+    }
+
+    /// Pushes and waits for the answer.
+    func answer(_ sender: PushSender, _ id: Int32) throws -> HTTP2Client.Response {
+        try turn("an answer") { sender.responses[id] != nil }
+        return sender.responses[id]!
+    }
+
+    /// A client that speaks HTTP/2 by hand: the preface is sent, and SETTINGS.
+    func frameClient(settings: [(UInt16, UInt32)] = []) throws -> Client {
+        let context = try TLSContext.client(trusting: [credentials.authority.certificate], isHTTP2: true)
+        let client = try add(Client(port: port, session: try .client(context, name: "localhost")))
+        client.send(H2Frame.preface + H2Frame.settings(settings).bytes)
+        return client
+    }
+
+    /// A client that begins with other bytes than the preface.
+    func rawPreface(_ text: String) throws -> Client {
+        let context = try TLSContext.client(trusting: [credentials.authority.certificate], isHTTP2: true)
+        let client = try add(Client(port: port, session: try .client(context, name: "localhost")))
+        client.send(Array(text.utf8))
+        return client
     }
 
     /// A client that shows no certificate.

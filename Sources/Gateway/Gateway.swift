@@ -3,38 +3,47 @@ package import Base
 package import Crypto
 package import EventLoop
 
-/// The legacy binary APNs gateway (apns.md 2) on the loop: TLS with client certificates, on loopback only.
+/// APNs' doors on the loop: the HTTP/2 provider API, the legacy binary protocol, its feedback service, and an HTTP CONNECT
+/// front door. All but the last speak TLS.
 ///
-/// It knows nothing of calls or tokens: each push goes to `decide`, at once and in order, and the answer to the sender
-/// follows the verdict. What happens is told through `report`: `gateway.listening`, `gateway.fault`, and `push.refused`
-/// for what a verdict or a broken frame refused; what is accepted is for the one who decides to report. Both closures
-/// are called on the loop's thread, from inside its handlers, and may call `stop()`.
-package final class BinaryGateway {
+/// It knows nothing of calls or tokens: each push goes to the service, at once and in order, and the answer to the sender
+/// follows from what the service says. What happens to connections is told through `report`, called on the loop's thread,
+/// from inside its handlers; it may call `stop()`.
+package final class Gateway {
     let loop: EventLoop
+    let service: PushService
     package private(set) var configuration: Configuration
-    let decide: (InboundPush) -> PushVerdict
     let scratch = Scratch()
     private let tell: (Event) -> Void
     private var context: TLSContext
-    private var listeners: [BinaryListener] = []
+    private var listeners: [Listening] = []
     private var inherited: [Socket] = []
-    private var connections: [Int: BinaryConnection] = [:]
+    private var guests: [Int: any Guest] = [:]
     private var nextID = 0
     private var gate: FaultGate
     private var timer: TimerSource?
     private var isStopped = false
+    /// What the requests of all connections hold.
+    package internal(set) var heldBytes = 0
+
+    /// Spare requests, for whichever connection needs one next.
+    var streams: [PushStream] = []
+    static let mostSpareStreams = 1024
+
+    /// The most that unfinished requests may hold together; beyond it new ones are refused, to be tried again.
+    static let mostHeldBytes = 32 << 20
 
     /// Listens from `start()` on. `context`: a server's; see `TLSContext.server`. `inheritedDescriptors`: listening
     /// sockets from systemd, which become this object's; one that is bound to a configured address serves as that
     /// listener, others are added with the profile `auto`.
     package init(
-        _ loop: EventLoop, _ configuration: Configuration, context: TLSContext, inheritedDescriptors: [Int32] = [],
-        decide: @escaping (InboundPush) -> PushVerdict, report: @escaping (Event) -> Void
+        _ loop: EventLoop, _ configuration: Configuration, context: TLSContext, service: PushService,
+        inheritedDescriptors: [Int32] = [], report: @escaping (Event) -> Void
     ) throws(LoopFailure) {
         self.loop = loop
+        self.service = service
         self.configuration = configuration
         self.context = context
-        self.decide = decide
         tell = report
         gate = FaultGate(now: .now)
         // Deadlines of seconds: 50 ms of slack lets the kernel join them with other wake-ups.
@@ -51,14 +60,11 @@ package final class BinaryGateway {
         inherited = []
         for listener in configuration.listeners {
             let match = spare.firstIndex { $0.localAddress == listener.address }
-            listeners.append(
-                BinaryListener(
-                    listener.address, profile: listener.profile, gateway: self,
-                    inherited: match.map { spare.remove(at: $0) }))
+            listeners.append(Listening(listener, gateway: self, inherited: match.map { spare.remove(at: $0) }))
         }
         for socket in spare {
             guard let address = socket.localAddress else { continue }
-            listeners.append(BinaryListener(address, profile: .auto, gateway: self, inherited: socket))
+            listeners.append(Listening(Listener(address), gateway: self, inherited: socket))
         }
         for listener in listeners { listener.open(afresh: true) }
         arm()
@@ -71,29 +77,33 @@ package final class BinaryGateway {
         if let context { self.context = context }
         guard !isStopped else { return }
         let wanted = configuration.listeners
-        listeners.removeAll { held in !wanted.contains { $0.address == held.wish && $0.profile == held.profile } }
-        for listener in wanted
-        where !listeners.contains(where: { $0.wish == listener.address && $0.profile == listener.profile }) {
-            listeners.append(BinaryListener(listener.address, profile: listener.profile, gateway: self))
+        listeners.removeAll { held in !wanted.contains(held.wish) }
+        for listener in wanted where !listeners.contains(where: { $0.wish == listener }) {
+            listeners.append(Listening(listener, gateway: self))
         }
         for listener in listeners { listener.open(afresh: true) }
         arm()
     }
 
-    /// Stops listening and ends every connection, telling senders that use identifiers what was accepted last.
+    /// Stops listening and ends every connection, each in the words of its protocol.
     package func stop() {
         isStopped = true
         listeners = []
-        for connection in connections.values { connection.abandon() }
-        connections = [:]
+        for guest in guests.values { guest.abandon() }
+        guests = [:]
         timer?.disarm()
     }
 
     /// Where it listens now, with real port numbers, in the order of the configuration.
     package var addresses: [ListenAddress] { listeners.compactMap(\.address) }
 
+    /// The same with what is served there.
+    package var doors: [(address: ListenAddress, service: Service, profile: Profile)] {
+        listeners.compactMap { one in one.address.map { ($0, one.wish.service, one.wish.profile) } }
+    }
+
     /// Connections at this moment, in whatever phase.
-    package var connectionCount: Int { connections.count }
+    package var connectionCount: Int { guests.count }
 
     /// True while it would wake up by itself at some time.
     package var hasDeadline: Bool { timer?.deadline != nil }
@@ -110,22 +120,45 @@ package final class BinaryGateway {
 
     // MARK: Connections
 
-    func admit(_ socket: Socket, profile: Profile) {
+    /// A socket that a listener accepted.
+    func admit(_ socket: Socket, _ door: Listener) {
         let now = Instant.now
-        if connections.count >= configuration.connections { makeRoom(now) }
-        guard connections.count < configuration.connections else {
+        if guests.count >= configuration.connections { makeRoom(now) }
+        guard guests.count < configuration.connections else {
             return report(
                 fault: .gatewayFault,
-                "turned a connection away: \(connections.count) are open already; a sender is to keep one and reuse it",
+                "turned a connection away: \(guests.count) are open already; a sender is to keep one and reuse it",
                 [Event.Field("cause", .text("too-many-connections"))], .warning)
         }
+        if door.service == .proxy {
+            serve { gateway, id in try ProxyConnection(id: id, socket: socket, gateway: gateway, now: now) }
+        } else {
+            begin(socket, service: door.service, profile: door.profile, name: nil, first: [], now: now)
+        }
+    }
+
+    /// TLS begins: on a fresh socket, or on one that came through CONNECT with `name`, and with the `first` bytes that
+    /// came behind it.
+    func begin(
+        _ socket: Socket, service: Service, profile: Profile, name: String?, first: [UInt8], now: Instant
+    ) {
+        var made: Connection?
+        serve { [context] gateway, id in
+            let connection = try Connection(
+                id: id, socket: socket, session: try .server(context), service: service, profile: profile,
+                connectName: name, gateway: gateway, now: now)
+            made = connection
+            return connection
+        }
+        if !first.isEmpty { made?.begin(with: first) }
+    }
+
+    private func serve(_ make: (Gateway, Int) throws -> any Guest) {
         nextID += 1
         do {
-            let session = try TLSSession.server(context)
-            let made = try BinaryConnection(
-                id: nextID, socket: socket, session: session, profile: profile, gateway: self, now: now)
-            connections[made.id] = made
-            expect(made.deadline)
+            let guest = try make(self, nextID)
+            guests[nextID] = guest
+            expect(guest.deadline)
         } catch {
             report(
                 fault: .gatewayFault, "cannot serve a connection: \(error)",
@@ -136,7 +169,7 @@ package final class BinaryGateway {
     /// Those who have nothing to say do not keep others out: one that is being closed goes first, then the oldest
     /// handshake that has had a second, then the one that has been idle longest, if that is half a minute.
     private func makeRoom(_ now: Instant) {
-        let all = connections.values
+        let all = guests.values
         let stalled = all.filter { $0.isHandshaking && $0.age(now: now) > .seconds(1) }
         let idle = all.filter { $0.idleTime(now: now) > .seconds(30) }
         let spare =
@@ -145,9 +178,9 @@ package final class BinaryGateway {
         spare?.abandon()
     }
 
-    func forget(_ connection: BinaryConnection) {
-        connections[connection.id] = nil
-        if connections.isEmpty { arm() }
+    func forget(_ guest: any Guest) {
+        guests[guest.id] = nil
+        if guests.isEmpty { arm() }
     }
 
     // MARK: Time: one timer for all
@@ -160,13 +193,13 @@ package final class BinaryGateway {
 
     private func timeUp() {
         let now = Instant.now
-        for connection in Array(connections.values) { connection.timeUp(now: now) }
+        for guest in Array(guests.values) { guest.timeUp(now: now) }
         for listener in listeners { listener.timeUp(now: now) }
         arm()
     }
 
     private func arm() {
-        let all = connections.values.map(\.deadline) + listeners.compactMap(\.deadline)
+        let all = guests.values.map(\.deadline) + listeners.compactMap(\.deadline)
         if let next = all.min() { timer?.arm(at: next) } else { timer?.disarm() }
     }
 
@@ -184,4 +217,25 @@ package final class BinaryGateway {
                 "\(message) (\(withheld) faults before this one were not reported: too many at once)",
                 fields + [Event.Field("withheld", .number(Int64(withheld)))]))
     }
+
+    func report(_ fault: ConnectionFault, of peer: String) {
+        var fields = [Event.Field("peer", .text(peer)), Event.Field("cause", .text(fault.code))]
+        if !fault.detail.isEmpty { fields.append(Event.Field("detail", .text(fault.detail))) }
+        report(fault: .gatewayFault, "\(peer) \(fault.words)", fields, fault.level)
+    }
+}
+
+/// A connection as the gateway's table sees it.
+protocol Guest: AnyObject {
+    var id: Int { get }
+    /// When `timeUp(now:)` has something to do.
+    var deadline: Instant { get }
+    var isHandshaking: Bool { get }
+    var isClosing: Bool { get }
+    /// How long it has been open and between two pushes; zero for any other.
+    func idleTime(now: Instant) -> Duration
+    func age(now: Instant) -> Duration
+    func timeUp(now: Instant)
+    /// Ends at once, with the words of its protocol.
+    func abandon()
 }

@@ -1,14 +1,11 @@
-internal import APNs
 internal import Base
 internal import EventLoop
 internal import Glibc
 
 /// One place where connections come in: a wish to listen there, and the socket once that came true.
-final class BinaryListener {
-    let profile: BinaryGateway.Profile
-    /// Where it should listen; the port may be 0.
-    let wish: ListenAddress
-    private unowned let gateway: BinaryGateway
+final class Listening {
+    let wish: Gateway.Listener
+    private unowned let gateway: Gateway
     private var socket: Socket?
     private var source: IOSource?
     private var attempts = 0
@@ -18,9 +15,8 @@ final class BinaryListener {
     /// After each failure to bind; then only a reload tries again, so that a port that is taken for good costs nothing.
     private static let pauses: [Duration] = [1, 2, 5, 10, 30].map { .seconds($0) }
 
-    init(_ wish: ListenAddress, profile: BinaryGateway.Profile, gateway: BinaryGateway, inherited: Socket? = nil) {
+    init(_ wish: Gateway.Listener, gateway: Gateway, inherited: Socket? = nil) {
         self.wish = wish
-        self.profile = profile
         self.gateway = gateway
         socket = inherited
     }
@@ -36,32 +32,42 @@ final class BinaryListener {
         guard source == nil else { return }
         if afresh { attempts = 0 }
         deadline = nil
-        guard wish.isLoopback else {
+        guard wish.address.isLoopback || gateway.configuration.isOpenToNetwork else {
             return fault(
                 "not-loopback",
-                "will not listen on \(wish): anybody on the network could ring this desktop; use 127.0.0.1 or [::1]")
+                "will not listen on \(wish.address): anybody on the network could ring this desktop; use 127.0.0.1 or [::1], or set apns.certificates = trusted"
+            )
         }
         do throws(SocketFailure) {
             let socket: Socket
-            if let held = self.socket { socket = held } else { socket = try Socket.listening(on: wish) }
+            if let held = self.socket { socket = held } else { socket = try Socket.listening(on: wish.address) }
             self.socket = socket
             do throws(LoopFailure) {
                 source = try IOSource(gateway.loop, fd: socket.fd, .read) { [weak self] _ in self?.accept() }
             } catch {
                 throw SocketFailure(error.doing, code: error.code)
             }
-            let place = address ?? wish
+            let place = address ?? wish.address
             gateway.report(
                 Event(
                     .gatewayListening, level: .notice,
-                    "listening for legacy binary pushes on \(place) (\(profile.rawValue))",
-                    [Event.Field("address", .text("\(place)")), Event.Field("profile", .text(profile.rawValue))]))
+                    "listening for \(wish.service.words) on \(place) (\(wish.profile.rawValue))",
+                    [
+                        Event.Field("address", .text("\(place)")), Event.Field("service", .text(wish.service.rawValue)),
+                        Event.Field("profile", .text(wish.profile.rawValue)),
+                    ]))
         } catch {
             failed(error)
         }
     }
 
     private func failed(_ failure: SocketFailure) {
+        if wish.isOptional {
+            return gateway.report(
+                Event(
+                    .gatewayFault, level: .debug, "the gateway does without \(wish.address): \(failure.text)",
+                    [Event.Field("address", .text("\(wish.address)")), Event.Field("cause", .text("not-listening"))]))
+        }
         let cure =
             switch failure.code {
             case EADDRINUSE: "another program has the port (ss -ltnp shows it): stop it, or set another port"
@@ -78,13 +84,13 @@ final class BinaryListener {
         } else {
             next = "gives up until the configuration is reloaded"
         }
-        fault("not-listening", "cannot listen on \(wish): \(failure.text); \(cure); \(next)")
+        fault("not-listening", "cannot listen on \(wish.address): \(failure.text); \(cure); \(next)")
     }
 
     private func fault(_ code: String, _ words: String) {
         gateway.report(
             fault: .gatewayFault, "the gateway \(words)",
-            [Event.Field("address", .text("\(wish)")), Event.Field("cause", .text(code))], .error)
+            [Event.Field("address", .text("\(wish.address)")), Event.Field("cause", .text(code))], .error)
     }
 
     func timeUp(now: Instant) {
@@ -98,7 +104,7 @@ final class BinaryListener {
         for _ in 0..<32 {
             do throws(SocketFailure) {
                 guard let made = try socket?.accept() else { return }
-                gateway.admit(made, profile: profile)
+                gateway.admit(made, wish)
             } catch {
                 // No descriptors or no memory. The connection stays in the queue, so the source would fire for ever.
                 source?.isEnabled = false
@@ -106,6 +112,17 @@ final class BinaryListener {
                 gateway.expect(.now + .seconds(1))
                 return fault("cannot-accept", "cannot take a connection: \(error.text); goes on in 1 s")
             }
+        }
+    }
+}
+
+extension Gateway.Service {
+    /// For people.
+    var words: String {
+        switch self {
+        case .provider: "pushes (HTTP/2 and legacy binary)"
+        case .feedback: "the feedback service"
+        case .proxy: "CONNECT to Apple's push names"
         }
     }
 }
