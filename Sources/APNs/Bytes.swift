@@ -25,6 +25,19 @@ extension Bytes {
         return Bytes(rebasing: self[(count - size)...]).hasPrefix(text)
     }
 
+    /// Whether it is `lower` but for the case of ASCII letters.
+    func equalsFolded(_ lower: String) -> Bool {
+        guard count == lower.utf8.count else { return false }
+        var index = 0
+        for byte in lower.utf8 {
+            let mine = self[index]
+            let isCapital = mine &- UInt8(ascii: "A") < 26
+            if (isCapital ? mine + 32 : mine) != byte { return false }
+            index += 1
+        }
+        return true
+    }
+
     package func equals(_ bytes: [UInt8]) -> Bool {
         count == bytes.count && (count == 0 || memcmp(baseAddress!, bytes, count) == 0)
     }

@@ -62,8 +62,17 @@ package struct DeviceToken: Hashable, Sendable {
     /// Enough to tell it apart, for logs.
     package var short: String { Hex.text(bytes.prefix(4)) }
 
-    /// A new one; the system's generator is getrandom(2).
+    /// A new one; the system's generator is getrandom(2), asked four times a token.
     package static func random() -> DeviceToken {
-        DeviceToken((0..<size).map { _ in UInt8.random(in: .min ... .max) })!
+        DeviceToken(
+            .random(in: .min ... .max), .random(in: .min ... .max), .random(in: .min ... .max),
+            .random(in: .min ... .max))
+    }
+
+    private init(_ a: UInt64, _ b: UInt64, _ c: UInt64, _ d: UInt64) {
+        self.a = a
+        self.b = b
+        self.c = c
+        self.d = d
     }
 }

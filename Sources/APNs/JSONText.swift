@@ -106,13 +106,29 @@ package enum JSONText {
                     UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
                     index += 1
                 case UInt8(ascii: "u"):
-                    guard index + 5 <= bytes.count else { return false }
-                    for byte in bytes[(index + 1)..<(index + 5)] where Hex.value(of: byte) == nil { return false }
-                    index += 5
+                    guard let unit = escapedUnit() else { return false }
+                    // Half a character outside the basic plane is none (RFC 8259, 8.2): parsers differ or refuse.
+                    if unit & 0xfc00 == 0xdc00 { return false }
+                    guard unit & 0xfc00 == 0xd800 else { continue }
+                    guard peek == UInt8(ascii: "\\") else { return false }
+                    index += 1
+                    guard let low = escapedUnit(), low & 0xfc00 == 0xdc00 else { return false }
                 default: return false
                 }
             }
             return false
+        }
+
+        /// `uXXXX`.
+        private mutating func escapedUnit() -> UInt16? {
+            guard peek == UInt8(ascii: "u"), index + 5 <= bytes.count else { return nil }
+            var unit: UInt16 = 0
+            for byte in bytes[(index + 1)..<(index + 5)] {
+                guard let digit = Hex.value(of: byte) else { return nil }
+                unit = unit << 4 | UInt16(digit)
+            }
+            index += 5
+            return unit
         }
 
         private mutating func word(_ text: String) -> Bool {

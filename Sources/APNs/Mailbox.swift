@@ -2,6 +2,7 @@ package import Base
 
 /// A push that waits for its device.
 package struct StoredPush: Sendable, Equatable {
+    /// Of its record; 0: it came in an earlier run, and has none yet.
     package var number: UInt64
     package var token: DeviceToken
     package var app: String
@@ -50,35 +51,53 @@ package struct Mailbox: Sendable {
     /// Bounded, so that no sender can fill the disk; beyond it the oldest gives way.
     package static let most = 4096
 
-    private var held: [Slot: StoredPush] = [:]
+    private var held: [Slot: Held] = [:]
+    /// Numbers of pushes begin anew with each run; the order in which they came does not.
+    private var lastOrder = 0
+
+    private struct Held {
+        let order: Int
+        let push: StoredPush
+    }
 
     package init() {}
 
-    package var all: [StoredPush] { held.values.sorted { $0.number < $1.number } }
+    package var count: Int { held.count }
+
+    /// Oldest first.
+    package var all: [StoredPush] { sorted { _ in true } }
+
+    /// How many wait for each device.
+    package var counts: [String: Int] { held.keys.reduce(into: [:]) { $0[$1.device, default: 0] += 1 } }
+
+    private func sorted(_ isWanted: (StoredPush) -> Bool) -> [StoredPush] {
+        held.values.filter { isWanted($0.push) }.sorted { $0.order < $1.order }.map(\.push)
+    }
 
     /// Keeps `push`: what it took the place of, if anything.
     package mutating func put(_ push: StoredPush) -> StoredPush? {
         let slot = Slot(device: push.device, app: push.app)
-        defer { held[slot] = push }
-        if let before = held[slot] { return before }
-        guard held.count >= Self.most, let oldest = held.min(by: { $0.value.number < $1.value.number }) else {
+        lastOrder += 1
+        let before = held.updateValue(Held(order: lastOrder, push: push), forKey: slot)
+        if let before { return before.push }
+        guard held.count > Self.most, let oldest = held.min(by: { $0.value.order < $1.value.order }) else {
             return nil
         }
         held[oldest.key] = nil
-        return oldest.value
+        return oldest.value.push
     }
 
-    /// Takes out what waits for a device, oldest first.
-    package mutating func take(device: String) -> [StoredPush] {
-        let found = all.filter { $0.device == device }
-        for push in found { held[Slot(device: device, app: push.app)] = nil }
-        return found
+    /// Takes out what waits for these devices, oldest first.
+    package mutating func take(devices: Set<String>) -> [StoredPush] { take { devices.contains($0.device) } }
+
+    /// Takes out what was kept for an app, on one device or on all.
+    package mutating func take(app: String, device: String? = nil) -> [StoredPush] {
+        take { $0.app == app && (device == nil || $0.device == device) }
     }
 
-    /// Forgets what was kept for an app.
-    package mutating func forget(app: String) -> [StoredPush] {
-        let found = all.filter { $0.app == app }
-        for push in found { held[Slot(device: push.device, app: app)] = nil }
+    private mutating func take(_ isWanted: (StoredPush) -> Bool) -> [StoredPush] {
+        let found = sorted(isWanted)
+        for push in found { held[Slot(device: push.device, app: push.app)] = nil }
         return found
     }
 }

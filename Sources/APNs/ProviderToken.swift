@@ -1,8 +1,9 @@
 internal import Base
 internal import JSON
 
-/// A key that signs provider tokens, as the developer's account would have it (apns.md 1.5).
-package struct ProviderKey: Sendable {
+/// A key that signs provider tokens, as the developer's account would have it (apns.md 1.5). For the loop that owns the
+/// service: what checks a signature may be of one thread only.
+package struct ProviderKey {
     /// 10 characters.
     package let id: String
     /// 10 characters; nil: any team's.
@@ -14,12 +15,12 @@ package struct ProviderKey: Sendable {
     /// The one other key that may share a connection with a topic key.
     package let related: String?
     /// Checks a signature (raw or DER) of a message.
-    package let verify: @Sendable (_ message: UnsafeRawBufferPointer, _ signature: UnsafeRawBufferPointer) -> Bool
+    package let verify: (_ message: UnsafeRawBufferPointer, _ signature: UnsafeRawBufferPointer) -> Bool
 
     package init(
         id: String, team: String? = nil, environment: PushEnvironment = .unknown, topics: [String] = [],
         related: String? = nil,
-        verify: @escaping @Sendable (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Bool
+        verify: @escaping (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Bool
     ) {
         self.id = id
         self.team = team
@@ -38,12 +39,17 @@ package final class ProviderToken {
     package let issuedAt: Int64
     /// The form of it, e.g. `iat` in milliseconds; empty for most.
     let advice: [Finding]
+    /// For the record, made once.
+    let words: [UInt8]
 
     init(key: ProviderKey, team: String, issuedAt: Int64, advice: [Finding]) {
         self.key = key
         self.team = team
         self.issuedAt = issuedAt
         self.advice = advice
+        let issued = WallTime(nanoseconds: min(issuedAt, 9_000_000_000) * 1_000_000_000)
+        words = Array(
+            "key \(key.id), team \(Text.clean(team, limit: 32)), issued \(issued.formatted("%Y-%m-%d %H:%M:%S"))".utf8)
     }
 }
 
@@ -51,8 +57,14 @@ package final class ProviderToken {
 /// does, and senders show the same token for an hour.
 package final class ProviderTokens {
     package var keys: [String: ProviderKey] {
-        didSet { remembered = [:] }
+        didSet {
+            remembered = [:]
+            generation += 1
+        }
     }
+
+    /// Changes with the keys: what was found of a token before does not hold any more.
+    private(set) var generation = 0
 
     private var remembered: [[UInt8]: Result<ProviderToken, Refused>] = [:]
 

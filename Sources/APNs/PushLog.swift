@@ -14,8 +14,7 @@ package final class PushLog {
     private var count = 0
     /// The number of the next push.
     package private(set) var next: UInt64 = 1
-    /// What came later to some records.
-    private var notes: [UInt64: [String]] = [:]
+    var notes = PushNotes()
 
     /// `capacity`: bytes; at least 1 MiB, so that the largest record fits many times.
     package init(capacity: Int = 8 << 20) {
@@ -27,11 +26,10 @@ package final class PushLog {
     package var oldest: UInt64 { next - UInt64(count) }
     package var recordCount: Int { count }
 
-    // MARK: Writing
-
-    /// The texts of one record; what is long is cut.
+    /// The texts of one record, in its order; what is long is cut.
     struct Texts {
         let peer: Bytes
+        let sender: Bytes
         let app: Bytes
         let device: Bytes
         let topic: Bytes
@@ -42,15 +40,33 @@ package final class PushLog {
         let reason: Bytes
         let outcome: Bytes
         let payload: Bytes
+
+        @inline(__always)
+        func forEach(_ body: (Bytes) -> Void) {
+            body(peer)
+            body(sender)
+            body(app)
+            body(device)
+            body(topic)
+            body(pushType)
+            body(collapseID)
+            body(id)
+            body(uniqueID)
+            body(reason)
+            body(outcome)
+            body(payload)
+        }
     }
 
-    private struct Fixed {
-        var size: UInt32
+    /// What a record begins with; its texts follow, each with its length in 16 bits, then its findings.
+    struct Fixed {
         var status: UInt16
         var priority: UInt8
         var environment: UInt8
         var command: UInt8
         var hasExpiration: UInt8
+        /// Of the token: 1 alert, 2 voip, 0 nobody's.
+        var kind: UInt8
         var findings: UInt16
         var tokenStart: UInt32
         var connection: UInt64
@@ -58,15 +74,13 @@ package final class PushLog {
         var expiration: Int64
     }
 
+    // MARK: Writing
+
     /// Appends a record; its number is what `next` was.
     @discardableResult
     func append(
         _ push: PushRequest, from sender: Sender, _ judgement: Judgement, status: Int, texts: Texts, arrived: WallTime
     ) -> UInt64 {
-        let all = [
-            texts.peer, texts.app, texts.device, texts.topic, texts.pushType, texts.collapseID, texts.id,
-            texts.uniqueID, texts.reason, texts.outcome, texts.payload,
-        ]
         let token = push.transport == .http2 ? Self.tokenStart(push[.path]) : Self.tokenStart(of: push.binaryToken)
         var findings: [UInt8] = []
         for finding in judgement.findings.prefix(16) {
@@ -75,23 +89,18 @@ package final class PushLog {
             Self.put(finding.text, &findings)
         }
         var size = MemoryLayout<Fixed>.size + findings.count
-        for text in all { size += 2 + min(text.count, Self.longest) }
+        texts.forEach { size += 2 + min($0.count, Self.longest) }
         let place = reserve(size)
-        let command: UInt8 =
-            switch push.transport {
-            case .binary(let command): command
-            case .http2: 3
-            case .bus: 4
-            }
-        let fixed = Fixed(
-            size: UInt32(size), status: UInt16(clamping: status), priority: judgement.priority,
-            environment: UInt8(PushEnvironment.allCases.firstIndex(of: Self.environment(sender, judgement))!),
-            command: command, hasExpiration: judgement.expiration == nil ? 0 : 1,
-            findings: UInt16(min(judgement.findings.count, 16)), tokenStart: token, connection: sender.number,
-            arrived: arrived.nanoseconds, expiration: judgement.expiration ?? 0)
-        place.storeBytes(of: fixed, as: Fixed.self)
+        place.storeBytes(
+            of: Fixed(
+                status: UInt16(clamping: status), priority: judgement.priority,
+                environment: Self.environment(sender, judgement).code, command: push.transport.code,
+                hasExpiration: judgement.expiration == nil ? 0 : 1,
+                kind: judgement.registration.map { $0.kind == .voip ? 2 : 1 } ?? 0,
+                findings: UInt16(min(judgement.findings.count, 16)), tokenStart: token, connection: sender.number,
+                arrived: arrived.nanoseconds, expiration: judgement.expiration ?? 0), as: Fixed.self)
         var cursor = place + MemoryLayout<Fixed>.size
-        for text in all {
+        texts.forEach { text in
             let length = min(text.count, Self.longest)
             cursor.storeBytes(of: UInt16(length), as: UInt16.self)
             if length > 0 { (cursor + 2).copyMemory(from: text.baseAddress!, byteCount: length) }
@@ -110,9 +119,10 @@ package final class PushLog {
     }
 
     private static func tokenStart(_ path: Bytes) -> UInt32 {
-        guard path.count >= 19 else { return 0 }
+        let start = PushRules.devicePath.utf8.count
+        guard path.count >= start + 8 else { return 0 }
         var value: UInt32 = 0
-        for byte in path[11..<19] { value = value << 4 | UInt32(Hex.value(of: byte) ?? 0) }
+        for byte in path[start..<(start + 8)] { value = value << 4 | UInt32(Hex.value(of: byte) ?? 0) }
         return value
     }
 
@@ -148,7 +158,7 @@ package final class PushLog {
     }
 
     private func forget() {
-        if !notes.isEmpty { notes[oldest] = nil }
+        notes.forget(oldest)
         first = first + 1 == offsets.count ? 0 : first + 1
         count -= 1
     }
@@ -166,86 +176,48 @@ package final class PushLog {
         count += 1
     }
 
-    /// Something more became known of a push, if it is still here; at most 16 notes each.
+    /// Something more became known of a push, if it is still here.
     package func note(_ number: UInt64, _ text: String) {
-        guard number >= oldest, number < next, notes[number]?.count ?? 0 < 16 else { return }
-        notes[number, default: []].append(text)
+        guard number >= oldest, number < next else { return }
+        notes.add(text, to: number, oldest: oldest)
     }
 
-    // MARK: Reading
-
-    package subscript(number: UInt64) -> PushRecord? {
+    /// Where a record begins, if it is still here.
+    func place(of number: UInt64) -> UnsafeRawPointer? {
         guard number >= oldest, number < next, let base else { return nil }
         var index = first + Int(number - oldest)
         if index >= offsets.count { index -= offsets.count }
-        return read(number, base + Int(offsets[index]))
+        return UnsafeRawPointer(base + Int(offsets[index]))
+    }
+}
+
+extension PushRequest.Transport {
+    /// A byte for the record: a legacy command's own number, or one above them.
+    var code: UInt8 {
+        switch self {
+        case .binary(let command): min(command, 2)
+        case .http2: 3
+        case .bus: 4
+        }
     }
 
-    /// Up to `limit` records that `isWanted`, newest first, older than `before`.
-    package func newest(
-        _ limit: Int, before: UInt64 = .max, where isWanted: (PushRecord) -> Bool = { _ in true }
-    ) -> [PushRecord] {
-        var out: [PushRecord] = []
-        var number = min(before, next)
-        while number > oldest, out.count < limit {
-            number -= 1
-            if let record = self[number], isWanted(record) { out.append(record) }
+    init(code: UInt8) {
+        switch code {
+        case 3: self = .http2
+        case 4: self = .bus
+        default: self = .binary(command: code)
         }
-        return out
+    }
+}
+
+extension PushEnvironment {
+    var code: UInt8 {
+        switch self {
+        case .sandbox: 0
+        case .production: 1
+        case .unknown: 2
+        }
     }
 
-    /// Up to `limit` records that `isWanted`, oldest first, newer than `after`.
-    package func since(
-        _ after: UInt64, limit: Int, where isWanted: (PushRecord) -> Bool = { _ in true }
-    ) -> [PushRecord] {
-        var out: [PushRecord] = []
-        var number = max(after + 1, oldest)
-        while number < next, out.count < limit {
-            if let record = self[number], isWanted(record) { out.append(record) }
-            number += 1
-        }
-        return out
-    }
-
-    private func read(_ number: UInt64, _ place: UnsafeMutableRawPointer) -> PushRecord {
-        let fixed = place.load(as: Fixed.self)
-        var cursor = UnsafeRawPointer(place) + MemoryLayout<Fixed>.size
-        func bytes() -> Bytes {
-            let length = Int(cursor.loadUnaligned(as: UInt16.self))
-            defer { cursor += 2 + length }
-            return Bytes(start: (cursor + 2).assumingMemoryBound(to: UInt8.self), count: length)
-        }
-        func clean() -> String { Text.clean(bytes().text) }
-        func verbatim() -> String { bytes().text }
-        var out = PushRecord()
-        out.number = number
-        out.arrived = WallTime(nanoseconds: fixed.arrived)
-        out.connection = fixed.connection
-        out.environment = PushEnvironment.allCases[Int(fixed.environment)]
-        out.priority = fixed.priority
-        out.status = Int(fixed.status)
-        out.expiration = fixed.hasExpiration == 0 ? nil : fixed.expiration
-        let transport: PushRequest.Transport =
-            fixed.command == 3 ? .http2 : fixed.command == 4 ? .bus : .binary(command: fixed.command)
-        out.transport = transport.word
-        out.token = fixed.tokenStart == 0 ? "" : String(fixed.tokenStart, radix: 16).leftPadded(to: 8, with: "0")
-        out.peer = clean()
-        out.app = clean()
-        out.device = clean()
-        out.topic = clean()
-        out.pushType = clean()
-        out.collapseID = clean()
-        out.id = clean()
-        out.uniqueID = clean()
-        out.reason = clean()
-        out.outcome = clean()
-        out.payload = Array(bytes())
-        for _ in 0..<fixed.findings {
-            let code = verbatim()
-            let reason = verbatim()
-            out.findings.append(Finding(code, PushReason(rawValue: reason), verbatim()))
-        }
-        out.notes = notes[number] ?? []
-        return out
-    }
+    init(code: UInt8) { self = code == 0 ? .sandbox : code == 1 ? .production : .unknown }
 }

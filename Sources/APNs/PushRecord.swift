@@ -10,12 +10,16 @@ package struct PushRecord: Sendable, Equatable {
     /// Counts connections of this run, from 1; 0 for the bus.
     package var connection: UInt64 = 0
     package var peer = ""
+    /// What it showed of itself: its provider token's key and team, or its certificate's name. Empty: nothing, or not yet.
+    package var sender = ""
     package var environment = PushEnvironment.unknown
     /// Empty: the token is nobody's.
     package var app = ""
     package var device = ""
     /// The token's first 8 digits: all of it is a key to the user's attention.
     package var token = ""
+    /// What the token is for.
+    package var kind: TokenKind?
     /// As sent, cleaned for people; empty for none.
     package var topic = ""
     package var pushType = ""
@@ -31,10 +35,14 @@ package struct PushRecord: Sendable, Equatable {
     /// Empty: accepted.
     package var reason = ""
     package var findings: [Finding] = []
-    /// What became of it: `rang`, `stored`, … and notes that came later.
+    /// What became of it, a word that stays and for some a colon and words: `rings`, `stored: desktop is offline`.
     package var outcome = ""
+    /// What came later.
     package var notes: [String] = []
     package var payload: [UInt8] = []
 
     package init() {}
+
+    /// The word of `outcome`.
+    package var outcomeWord: String { String(outcome.prefix { $0 != ":" }) }
 }

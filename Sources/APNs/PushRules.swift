@@ -32,12 +32,16 @@ package final class Sender {
     fileprivate var shown: [UInt8] = []
     fileprivate var token: ProviderToken?
     fileprivate var tokenSince: Instant?
+    /// Of the keys that `token` was checked with.
+    fileprivate var generation = 0
     fileprivate var boundTeam: String?
     fileprivate var boundKey: ProviderKey?
     /// What the certificate says, looked at once.
     fileprivate let certificateFinding: Finding?
     fileprivate let topics: [[UInt8]]
     fileprivate let defaultTopic: [UInt8]
+    /// For the record: what it has shown of itself.
+    private(set) var credentials: [UInt8]
 
     package init(
         number: UInt64, peer: String, environment: PushEnvironment, certificate: PeerCertificate?, now: Instant = .now,
@@ -52,6 +56,7 @@ package final class Sender {
         // Several topics in extension .6: the sender must say which.
         let isUniversal = (certificate?.topicKinds.count ?? 0) > 1
         defaultTopic = isUniversal ? [] : Array((certificate?.userID ?? certificate?.topics.first ?? "").utf8)
+        credentials = Array((certificate.map { "certificate \($0.commonName ?? $0.subject)" } ?? "").utf8)
         if let certificate, certificate.notAfter < wall {
             certificateFinding = Finding(
                 "certificate-ended", .badCertificate,
@@ -67,6 +72,18 @@ package final class Sender {
 
     /// True once a push with a valid provider token was taken.
     package var isAuthenticated: Bool { boundTeam != nil || certificate != nil }
+
+    fileprivate func show(_ token: ProviderToken, _ authorization: Bytes, at now: Instant) {
+        shown = Array(authorization)
+        self.token = token
+        tokenSince = now
+        credentials = token.words
+    }
+
+    fileprivate func bind(_ token: ProviderToken) {
+        boundTeam = token.team
+        boundKey = token.key
+    }
 }
 
 /// What the rules say of a push.
@@ -87,6 +104,19 @@ package struct Judgement {
         findings.append(finding)
         if refusal == nil && finding.reason != nil { refusal = finding }
     }
+
+    /// What became of an accepted push says more than any advice, and comes before it; but behind a fault that was asked
+    /// for. `reason`: the first of them is the refusal.
+    mutating func explain(_ more: [Finding], refusing reason: PushReason?) {
+        var place = findings.first?.code == PushService.faultCode ? 1 : 0
+        for finding in more {
+            let isRefusal = reason != nil && refusal == nil
+            let said = Finding(finding.code, isRefusal ? reason : nil, finding.text)
+            if isRefusal { refusal = said }
+            findings.insert(said, at: place)
+            place += 1
+        }
+    }
 }
 
 extension PushRules {
@@ -98,8 +128,9 @@ extension PushRules {
         var out = Judgement()
         let isHTTP = push.transport == .http2
         var deviceToken: DeviceToken?
+        var badToken: Finding?
         if isHTTP {
-            guard checkRequestLine(push, &deviceToken, &out) else { return out }
+            guard checkRequestLine(push, &deviceToken, &badToken, &out) else { return out }
         } else {
             deviceToken = DeviceToken(push.binaryToken)
         }
@@ -116,6 +147,7 @@ extension PushRules {
         }
         checkFields(push, wall, &out)
         let type = checkTopic(push, sender, keyTopics, &out)
+        if let badToken { out.add(badToken) }
         checkToken(push, sender, deviceToken, registration, type, wall, &out)
         checkBody(push, registration, type, &out)
         if let registration, out.refusal == nil { checkStanding(registration, now, wall, &out) }
@@ -124,23 +156,28 @@ extension PushRules {
 
     // MARK: The request line
 
-    /// False: it is no push at all, and nothing else of it means anything.
-    private func checkRequestLine(_ push: PushRequest, _ token: inout DeviceToken?, _ out: inout Judgement) -> Bool {
+    /// What stands before a token in a path.
+    static var devicePath: String { "/3/device/" }
+
+    /// False: it is no push at all, and nothing else of it means anything. A token's own fault is not the first thing to
+    /// say, so it is given back.
+    private func checkRequestLine(
+        _ push: PushRequest, _ token: inout DeviceToken?, _ badToken: inout Finding?, _ out: inout Judgement
+    ) -> Bool {
         let method = push[.method]
         let path = push[.path]
         guard method.equals("POST") else {
             out.add("method", .methodNotAllowed, "APNs takes POST only, not \(Text.clean(method.text, limit: 16))")
             return false
         }
-        let prefix = "/3/device/"
-        if path.hasPrefix(prefix) {
-            let hex = Bytes(rebasing: path[prefix.utf8.count...])
+        if path.hasPrefix(Self.devicePath) {
+            let hex = Bytes(rebasing: path[Self.devicePath.utf8.count...])
             token = DeviceToken(hex: hex)
             if token != nil { return true }
             if hex.isEmpty {
                 out.add("no-token", .missingDeviceToken, "the path ends after /3/device/: the token belongs behind it")
             } else {
-                out.add("token-form", .badDeviceToken, Self.tokenFault(hex))
+                badToken = Finding("token-form", .badDeviceToken, Self.tokenFault(hex))
             }
             return true
         }
@@ -199,13 +236,14 @@ extension PushRules {
         }
         let token: ProviderToken
         let isSame = sender.token != nil && authorization.equals(sender.shown)
-        if isSame {
+        if isSame, sender.generation == tokens.generation {
             token = sender.token!
         } else {
             switch tokens.read(authorization) {
             case .success(let read): token = read
             case .failure(let refused): return out.add(refused.finding)
             }
+            sender.generation = tokens.generation
         }
         topics = token.key.topics
         for finding in token.advice { out.add(finding) }
@@ -230,39 +268,39 @@ extension PushRules {
                 "key-environment", .badEnvironmentKeyIDInToken,
                 "key \(token.key.id) is for \(token.key.environment.rawValue), this is \(environment.rawValue)")
         }
-        if !isSame { adopt(token, authorization, sender, now, &out) }
+        if !isSame, !adopt(token, authorization, sender, now, &out) { return }
+        if !sender.isAuthenticated && out.refusal == nil { sender.bind(token) }
     }
 
-    /// A token that this connection has not shown last.
+    /// A token that this connection has not shown last; false if it may not.
     private func adopt(
         _ token: ProviderToken, _ authorization: Bytes, _ sender: Sender, _ now: Instant, _ out: inout Judgement
-    ) {
+    ) -> Bool {
         if let team = sender.boundTeam, team != token.team {
-            return out.add(
+            out.add(
                 "team-changed", .forbidden,
-                "this connection belongs to team \(team); open another for team \(Text.clean(token.team, limit: 32))")
+                "this connection belongs to team \(Text.clean(team, limit: 32)); open another for team \(Text.clean(token.team, limit: 32))"
+            )
+            return false
         }
         if let bound = sender.boundKey, bound.id != token.key.id {
             let isTopical = !bound.topics.isEmpty || !token.key.topics.isEmpty
             if isTopical && bound.related != token.key.id && token.key.related != bound.id {
-                return out.add(
+                out.add(
                     "key-changed", .unrelatedKeyIDInToken,
                     "this connection began with key \(bound.id), and \(token.key.id) is not related to it")
+                return false
             }
         }
         if let since = sender.tokenSince, tokenUpdates > .zero, now - since < tokenUpdates {
-            return out.add(
+            out.add(
                 "token-updates", .tooManyProviderTokenUpdates,
                 "a new provider token after \((now - since).shortText): reuse one for at least \(tokenUpdates.shortText) on a connection"
             )
+            return false
         }
-        sender.shown = Array(authorization)
-        sender.token = token
-        sender.tokenSince = now
-        if sender.boundTeam == nil && out.refusal == nil {
-            sender.boundTeam = token.team
-            sender.boundKey = token.key
-        }
+        sender.show(token, authorization, at: now)
+        return true
     }
 
     // MARK: The other fields
@@ -389,7 +427,13 @@ extension PushRules {
             }
             checkTopicOfToken(push, sender, registration, kind, &out)
         }
-        guard push.transport == .http2 else { return }
+        guard push.transport == .http2 else {
+            // Command 0 cannot say it, and who says nothing elsewhere may not mind.
+            if push.has(.expiration), registration?.kind == .voip {
+                adviseOnCall(push, wall, &out)
+            }
+            return
+        }
         let type = push.has(.pushType) ? PushType.named(push[.pushType]) : nil
         if let type {
             checkPair(type, kind, &out)
@@ -402,7 +446,7 @@ extension PushRules {
         } else if !push.has(.pushType) {
             out.add("no-push-type", nil, "apns-push-type is missing; watchOS needs it, and Apple wants it")
         }
-        if kind == .voip { adviseOnCall(out.expiration, out.priority, wall, &out) }
+        if kind == .voip { adviseOnCall(push, wall, &out) }
     }
 
     private func checkTopicOfToken(
@@ -417,18 +461,17 @@ extension PushRules {
             // A certificate without topics, made by hand: the token says what it is for.
             fits = registration.kind == .voip
         } else {
-            fits = sender.topics.contains(registration.topic)
+            // Where a push cannot name its topic, a VoIP certificate makes it a VoIP push (apns.md 2).
+            fits =
+                sender.topics.contains(registration.topic)
+                && (registration.kind == .voip || sender.certificate?.isForCallsOnly != true)
         }
         guard !fits else { return }
         let said = push.string(.topic) ?? sender.certificate?.topics.joined(separator: ", ") ?? ""
         let topic = Text.clean(said, limit: 80)
+        let isMine = push.transport == .bus || topic.isEmpty || sender.topics.contains(registration.topic)
         switch (registration.kind, kind) {
-        case (.alert, .voip?) where topic.hasPrefix(registration.app) || push.transport == .bus || topic.isEmpty:
-            out.add(
-                "alert-token", .deviceTokenNotForTopic,
-                "this is the alert token of \(registration.app); a call needs its VoIP token (ringctl apps \(registration.app))"
-            )
-        case (.alert, nil) where topic.isEmpty:
+        case (.alert, .voip?) where isMine || topic.hasPrefix(registration.app), (.alert, nil) where isMine:
             out.add(
                 "alert-token", .deviceTokenNotForTopic,
                 "this is the alert token of \(registration.app); a call needs its VoIP token (ringctl apps \(registration.app))"
@@ -458,8 +501,8 @@ extension PushRules {
         }
     }
 
-    private func adviseOnCall(_ expiration: Int64?, _ priority: UInt8, _ wall: WallTime, _ out: inout Judgement) {
-        if let expiration {
+    private func adviseOnCall(_ push: PushRequest, _ wall: WallTime, _ out: inout Judgement) {
+        if let expiration = out.expiration {
             let ahead = expiration - wall.seconds
             if expiration > 100_000_000_000 {
                 out.add("expiration-unit", nil, "apns-expiration looks like milliseconds; it is in seconds")
@@ -470,12 +513,13 @@ extension PushRules {
                 out.add(
                     "expiration-far", nil, "expiration is \(words): would ring late; a call wants 0 or a few seconds")
             }
-        } else {
+        } else if !push.has(.expiration) {
             out.add(
                 "no-expiration", nil,
                 "no apns-expiration: a phone that is off would ring up to 30 days late; a call wants 0")
         }
-        if priority != 10 {
+        if out.priority != 10 {
+            let priority = out.priority
             out.add("call-priority", nil, "apns-priority \(priority) may be held back; a call wants 10")
         }
     }
@@ -527,4 +571,9 @@ extension PushRules {
                 "more than \(deviceRate) pushes a second to one token; wait before the next (apns.device-rate)")
         }
     }
+}
+
+extension PeerCertificate {
+    /// Made for VoIP pushes: its mark, or its subject.
+    fileprivate var isForCallsOnly: Bool { isVoIP || userID?.hasSuffix(PushType.voip.suffix) == true }
 }

@@ -14,15 +14,16 @@ package final class PushService {
 
     /// What a push came to at its device.
     package struct Outcome: Sendable, Equatable {
-        /// E.g. `rang`, `duplicate`; for the record.
+        /// E.g. `rings`, `too-late`; for the record.
         package var word: String
-        package var finding: Finding?
-        /// The device could not make anything of it: a door that must say so, does.
-        package var isUnusable = false
+        /// Advices; what they have of reasons does not count.
+        package var findings: [Finding]
+        /// The device could not make anything of it, as the first finding says: a door that can say so, does.
+        package var isUnusable: Bool
 
-        package init(_ word: String, finding: Finding? = nil, isUnusable: Bool = false) {
+        package init(_ word: String, findings: [Finding] = [], isUnusable: Bool = false) {
             self.word = word
-            self.finding = finding
+            self.findings = findings
             self.isUnusable = isUnusable
         }
     }
@@ -49,15 +50,18 @@ package final class PushService {
     package let directory = TokenDirectory()
     package let tokens = ProviderTokens()
     package let log = PushLog()
-    package private(set) var mailbox = Mailbox()
-    package private(set) var offline: Set<String> = []
+    package internal(set) var mailbox = Mailbox()
+    /// Devices that are off.
+    package internal(set) var offline: Set<String> = []
     /// How long pushes of priority 5 and 1 wait to be grouped; zero: they do not.
     package var powerSaving: Duration = .zero
 
     /// Brings a push to this desktop: what it came to. Called from inside `take`.
     package var deliver: (Delivery) -> Outcome = { _ in Outcome("delivered") }
     package var report: (Event) -> Void = { _ in }
-    /// Runs something later on the same loop.
+    /// There is another record in `log`. Called once for each push, so it is to be cheap.
+    package var onRecord: () -> Void = {}
+    /// Runs something later on the same loop, once.
     package var later: (Duration, @escaping () -> Void) -> Void = { _, work in work() }
     /// The mailbox changed: for one who keeps it across runs.
     package var onStored: (StoredPush) -> Void = { _ in }
@@ -65,13 +69,13 @@ package final class PushService {
     /// A token failed that feedback is to tell of; or the list was read.
     package var onFeedback: (DeviceToken, WallTime?) -> Void = { _, _ in }
 
+    var underWay = UnderWay()
+    /// Of tokens that failed, and when: what feedback is to tell.
+    var failed: [DeviceToken: WallTime] = [:]
     private var faultRules = FaultRules()
     private var random = RandomText()
-    private var refusals: FaultGate
-    private var acceptances: FaultGate
-    /// One push a device that `reorder` holds back.
-    private var heldBack: [String: StoredPush] = [:]
-    private var failed: [DeviceToken: WallTime] = [:]
+    var refusals: FaultGate
+    var acceptances: FaultGate
     /// Connections in a row that carried one push and went.
     private var singles = 0
     private var lastSingle = Instant(nanoseconds: 0)
@@ -99,6 +103,17 @@ package final class PushService {
 
     /// The bus's, which has no connection.
     package lazy var bus = Sender(number: 0, peer: "", environment: .unknown, certificate: nil)
+    private lazy var busSandbox = Sender(number: 0, peer: "", environment: .sandbox, certificate: nil)
+    private lazy var busProduction = Sender(number: 0, peer: "", environment: .production, certificate: nil)
+
+    /// The bus's, as at the door of an environment.
+    package func bus(_ environment: PushEnvironment) -> Sender {
+        switch environment {
+        case .sandbox: busSandbox
+        case .production: busProduction
+        case .unknown: bus
+        }
+    }
 
     /// A connection is over: some senders make one for every push, which Apple takes for an attack.
     package func left(_ sender: Sender, now: Instant = .now) {
@@ -135,7 +150,7 @@ package final class PushService {
                 noteFailure(registration, wall)
             }
         }
-        applyFaults(push, &judgement, &answer)
+        applyFaults(push, &judgement, &answer, wall)
         var outcome = ""
         if answer.reason == nil && answer.status == 200, let registration {
             outcome = forward(push, registration, &judgement, &answer, sender, wall)
@@ -153,218 +168,34 @@ package final class PushService {
     private func answerID(_ push: PushRequest) -> [UInt8] {
         switch push.transport {
         // Byte for byte what came, if it can be an id at all: senders match answers by it (apns.md 1.3).
-        case .http2 where push.has(.id) && push[.id].count <= 64: Array(push[.id])
+        case .http2 where push.has(.id) && push[.id].count <= 64, .bus where push.has(.id) && push[.id].count <= 64:
+            Array(push[.id])
         case .binary: push.identifier.map { Array(String($0).utf8) } ?? []
         default: random.uuid()
         }
     }
 
-    private func applyFaults(_ push: PushRequest, _ judgement: inout Judgement, _ answer: inout Answer) {
+    private func applyFaults(
+        _ push: PushRequest, _ judgement: inout Judgement, _ answer: inout Answer, _ wall: WallTime
+    ) {
+        guard !faultRules.isEmpty || push.body.contains(hyphenated: FaultRules.key) else { return }
         let registration = judgement.registration
-        guard push.bodySize > 0, !faultRules.isEmpty || push.body.contains(hyphenated: FaultRules.key) else { return }
         let token = faultRules.isEmpty ? "" : registration?.token.hex ?? ""
         answer.faults = faultRules.actions(token: token, app: registration?.app, body: push.body)
+        guard !answer.faults.isEmpty else { return }
         for case .answer(let status, let reason) in answer.faults {
             answer.status = status
             answer.reason = PushReason(rawValue: reason) ?? (status == 200 ? nil : .internalServerError)
             answer.reasonText = reason
-            if status == 410 { answer.timestamp = answer.timestamp ?? WallTime.now.nanoseconds / 1_000_000 }
+            if status == 410 { answer.timestamp = answer.timestamp ?? wall.nanoseconds / 1_000_000 }
         }
-        if !answer.faults.isEmpty {
-            judgement.add("fault", nil, "a fault was asked for: \(answer.faults.map(\.words).joined(separator: ", "))")
-        }
+        // Before all else, because it explains the rest.
+        judgement.findings.insert(
+            Finding(
+                Self.faultCode, nil, "a fault was asked for: \(answer.faults.map(\.words).joined(separator: ", "))"),
+            at: 0)
     }
 
-    /// From an accepted push to its device, its mailbox, or nowhere: what became of it.
-    private func forward(
-        _ push: PushRequest, _ registration: Registration, _ judgement: inout Judgement, _ answer: inout Answer,
-        _ sender: Sender, _ wall: WallTime
-    ) -> String {
-        if registration.end != nil { return "nowhere: the app was removed" }
-        // Nothing rings for these, so nothing more of them is needed than their record.
-        let isPlain = registration.device == TokenDirectory.desktop ? registration.kind == .alert : true
-        if isPlain && offline.isEmpty && answer.faults.isEmpty && powerSaving == .zero {
-            return registration.device == TokenDirectory.desktop ? "recorded" : "delivered"
-        }
-        let stored = StoredPush(
-            number: log.next, token: registration.token, app: registration.app, device: registration.device,
-            kind: registration.kind, payload: Array(push.body), collapseID: push.string(.collapseID) ?? "",
-            priority: judgement.priority, expiration: judgement.expiration,
-            until: Self.keptUntil(judgement.expiration, wall), via: push.transport.word, peer: sender.peer)
-        if offline.contains(registration.device) { return store(stored) }
-        if powerSaving > .zero && judgement.priority < 10 {
-            later(powerSaving) { [weak self] in self?.deliverLate(stored) }
-            return "held back: priority \(judgement.priority)"
-        }
-        for fault in answer.faults {
-            switch fault {
-            case .lose, .refuseStream, .reset: return "lost: a fault was asked for"
-            case .late(let delay):
-                later(delay) { [weak self] in self?.deliverLate(stored) }
-                return "on its way for \(delay.shortText)"
-            case .reorder where heldBack[stored.device] == nil:
-                heldBack[stored.device] = stored
-                return "held until the next"
-            default: break
-            }
-        }
-        let outcome = handOver(stored, isLate: false)
-        if answer.faults.contains(.duplicate) { _ = handOver(stored, isLate: false) }
-        if let finding = outcome.finding { judgement.add(finding) }
-        if let behind = heldBack.removeValue(forKey: stored.device) { deliverLate(behind) }
-        if outcome.isUnusable, case .binary = push.transport {
-            // The legacy protocol has a word for it; the HTTP/2 API takes what it is given.
-            answer.reason = .internalServerError
-            answer.status = 500
-            answer.reasonText = PushReason.internalServerError.rawValue
-        }
-        return outcome.word
-    }
-
-    private static func keptUntil(_ expiration: Int64?, _ wall: WallTime) -> WallTime {
-        let latest = wall.seconds + Mailbox.longest.nanoseconds / 1_000_000_000
-        return WallTime(nanoseconds: min(max(expiration ?? latest, 0), latest) * 1_000_000_000)
-    }
-
-    private func handOver(_ push: StoredPush, isLate: Bool) -> Outcome {
-        guard push.device == TokenDirectory.desktop else { return Outcome("delivered") }
-        guard push.kind == .voip else { return Outcome("recorded") }
-        let environment = directory[push.token]?.environment ?? .unknown
-        return deliver(Delivery(push: push, isLate: isLate, environment: environment))
-    }
-
-    private func deliverLate(_ push: StoredPush) {
-        guard directory[push.token]?.end == nil else { return log.note(push.number, "the app was removed meanwhile") }
-        if offline.contains(push.device) { return log.note(push.number, store(push)) }
-        let outcome = handOver(push, isLate: true)
-        log.note(push.number, "delivered later: \(outcome.word)")
-    }
-
-    // MARK: Devices that are off
-
-    private func store(_ push: StoredPush) -> String {
-        if push.expiration == 0 { return "dropped: \(push.device) is offline, and expiration 0 keeps nothing" }
-        if let before = mailbox.put(push) {
-            log.note(before.number, "replaced by push \(push.number): one is kept for an app and device, the newest")
-            onUnstored(before)
-        }
-        onStored(push)
-        return "stored: \(push.device) is offline"
-    }
-
-    /// Puts back what an earlier run kept.
-    package func restore(_ push: StoredPush) { _ = mailbox.put(push) }
-    package func restore(offline devices: Set<String>) { offline = devices }
-
-    /// Takes a device from the network, or brings it back: what was kept for it is delivered then. How many.
-    @discardableResult
-    package func setOnline(_ isOnline: Bool, device: String, wall: WallTime = .now) -> Int {
-        guard isOnline else {
-            offline.insert(device)
-            return 0
-        }
-        offline.remove(device)
-        var count = 0
-        for push in mailbox.take(device: device) {
-            onUnstored(push)
-            if push.until < wall {
-                log.note(push.number, "expired while \(device) was offline")
-                continue
-            }
-            deliverLate(push)
-            count += 1
-        }
-        return count
-    }
-
-    /// What an app that goes leaves behind.
-    package func forget(app: String) {
-        for push in mailbox.forget(app: app) { onUnstored(push) }
-    }
-
-    // MARK: Feedback
-
-    private func noteFailure(_ registration: Registration, _ wall: WallTime) {
-        guard case .unregistered = registration.end, failed[registration.token] == nil,
-            failed.count < TokenDirectory.mostDead
-        else { return }
-        failed[registration.token] = wall
-        onFeedback(registration.token, wall)
-    }
-
-    package func restore(feedback token: DeviceToken, at wall: WallTime) { failed[token] = wall }
-
-    /// The failures since the last time, of the apps that a certificate names (of all, if it names none): reading clears
-    /// them (apns.md 2.3).
-    package func takeFeedback(for certificate: PeerCertificate?) -> [(token: DeviceToken, at: WallTime)] {
-        let topics = certificate?.topics ?? []
-        let mine = failed.filter { token, _ in
-            guard !topics.isEmpty, let app = directory[token]?.app else { return true }
-            return topics.contains { $0 == app || $0 == app + PushType.voip.suffix }
-        }
-        for token in mine.keys {
-            failed[token] = nil
-            onFeedback(token, nil)
-        }
-        return mine.map { ($0.key, $0.value) }.sorted { $0.at < $1.at }
-    }
-
-    // MARK: The record, and what is said
-
-    private func record(
-        _ push: PushRequest, _ sender: Sender, _ judgement: Judgement, _ answer: Answer, _ outcome: String,
-        _ wall: WallTime
-    ) {
-        let registration = judgement.registration
-        PushText.with(sender.peer, registration?.app ?? "", registration?.device ?? "", answer.reasonText, outcome) {
-            peer, app, device, reason, outcome in
-            answer.id.withUnsafeBufferPointer { id in
-                answer.uniqueID.withUnsafeBufferPointer { unique in
-                    _ = log.append(
-                        push, from: sender, judgement, status: answer.status,
-                        texts: PushLog.Texts(
-                            peer: peer, app: app, device: device, topic: push[.topic], pushType: push[.pushType],
-                            collapseID: push[.collapseID], id: id, uniqueID: unique, reason: reason, outcome: outcome,
-                            payload: push.body), arrived: wall)
-                }
-            }
-        }
-    }
-
-    /// The log line carries the first finding; a flood makes few lines, and the records have the rest.
-    private func tell(
-        _ push: PushRequest, _ sender: Sender, _ judgement: Judgement, _ answer: Answer, _ outcome: String,
-        _ now: Instant
-    ) {
-        let isRefused = answer.status != 200
-        let withheld = isRefused ? refusals.admit(now: now) : acceptances.admit(now: now)
-        guard let withheld else { return }
-        let app = judgement.registration?.app ?? ""
-        var fields: [Event.Field] = [
-            .init("push", .number(Int64(answer.number))), .init("via", .text(push.transport.word)),
-            .init("bytes", .number(Int64(push.bodySize))), .init("peer", .text(sender.peer)),
-            .init("status", .number(Int64(answer.status))),
-        ]
-        if !app.isEmpty { fields.append(.init("app", .text(app))) }
-        let first = judgement.findings.first
-        if let first { fields.append(.init("finding", .text(first.code))) }
-        let more = withheld > 0 ? " (\(withheld) before it were not logged: too many at once; ringctl pushes)" : ""
-        if withheld > 0 { fields.append(.init("withheld", .number(Int64(withheld)))) }
-        if isRefused {
-            fields.append(.init("reason", .text(answer.reasonText)))
-            let why = judgement.refusal?.text ?? first?.text ?? "a fault was asked for"
-            report(
-                Event(
-                    .pushRefused, level: .warning,
-                    "push \(answer.number) refused, \(answer.status) \(answer.reasonText): \(why)\(more)", fields))
-        } else {
-            let note = first.map { "; \($0.text)" } ?? ""
-            let whose = app.isEmpty ? "" : ", \(app)"
-            report(
-                Event(
-                    .pushReceived,
-                    "push \(answer.number): \(push.transport.word), \(push.bodySize) bytes\(whose): \(outcome)\(note)\(more)",
-                    fields))
-        }
-    }
+    /// Of the finding that says that something went wrong on purpose.
+    static let faultCode = "fault"
 }

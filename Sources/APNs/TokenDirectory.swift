@@ -80,18 +80,31 @@ package final class TokenDirectory {
     /// An app's living tokens on a device, in the order kind, environment.
     package func tokens(app: String, device: String = desktop) -> [Registration] { living[app]?[device] ?? [] }
 
+    /// Whether so many more apps and devices are within bounds.
+    package func hasRoom(apps: Int = 0, devices more: Int = 0) -> Bool {
+        let apps = living.count + apps
+        let devices = devices.count + more
+        return apps <= Self.mostApps && devices <= Self.mostDevices
+            && apps * devices * Self.tokensEach + dead.count <= Self.mostTokens
+    }
+
+    /// Of an app on a device.
+    private static let tokensEach = 4
+
     // MARK: Coming
 
     /// Puts back what an earlier run had.
     package func restore(_ registration: Registration) {
         known[registration.token] = registration
-        if registration.end == nil {
-            living[registration.app, default: [:]][registration.device, default: []].append(registration)
-            addDevice(named: registration.device)
-        } else {
-            dead.append(registration.token)
-        }
+        guard registration.end == nil else { return dead.append(registration.token) }
+        addDevice(named: registration.device)
+        var held = living[registration.app]?[registration.device] ?? []
+        held.insert(registration, at: held.firstIndex { $0.order > registration.order } ?? held.count)
+        living[registration.app, default: [:]][registration.device] = held
     }
+
+    /// Puts back an app that may have no token.
+    package func restore(app: String) { living[app] = living[app] ?? [:] }
 
     /// Puts back a device that may have no app.
     package func addDevice(named name: String) {
@@ -100,14 +113,17 @@ package final class TokenDirectory {
 
     /// Registers an app on every device: the tokens that are new, none if it was there.
     package func add(app: String) -> [Registration] {
-        if living[app] == nil { living[app] = [:] }
+        restore(app: app)
         return devices.flatMap { mint(app: app, device: $0) }
     }
 
-    /// Adds an emulated device with every app on it: the tokens that are new, none if it was there.
-    package func add(device: String) -> [Registration] {
-        addDevice(named: device)
-        return living.keys.sorted().flatMap { mint(app: $0, device: device) }
+    /// Adds emulated devices with every app on them: the tokens that are new, none if they were there.
+    package func add(devices names: [String]) -> [Registration] {
+        let apps = apps
+        return names.flatMap { name in
+            addDevice(named: name)
+            return apps.flatMap { mint(app: $0, device: name) }
+        }
     }
 
     private func mint(app: String, device: String) -> [Registration] {
@@ -119,46 +135,56 @@ package final class TokenDirectory {
                     Registration(token: .random(), app: app, device: device, kind: kind, environment: environment))
             }
         }
-        living[app]?[device] = made
+        living[app, default: [:]][device] = made
         for one in made { known[one.token] = one }
         return made
     }
 
     // MARK: Going
 
-    /// Removes an app from every device; its tokens are dead from now on, and known as such.
-    package func remove(app: String, at now: WallTime) -> [Registration] {
-        let gone = (living.removeValue(forKey: app) ?? [:]).values.flatMap { $0 }
-        bury(gone, .unregistered(now))
-        return gone
+    /// What has come to its end, and what ended so long ago that it is not known any more.
+    package struct Ended {
+        package var tokens: [Registration] = []
+        package var forgotten: [DeviceToken] = []
     }
 
-    /// Removes an emulated device; its tokens are dead from now on.
-    package func remove(device: String, at now: WallTime) -> [Registration] {
-        guard device != Self.desktop, deviceSet.remove(device) != nil else { return [] }
-        devices.removeAll { $0 == device }
-        var gone: [Registration] = []
-        for app in living.keys { gone += living[app]?.removeValue(forKey: device) ?? [] }
-        bury(gone, .unregistered(now))
-        return gone
+    /// Removes an app from every device; its tokens are dead from now on, and known as such.
+    package func remove(app: String, at now: WallTime) -> Ended {
+        bury((living.removeValue(forKey: app) ?? [:]).values.flatMap { $0 }, .unregistered(now))
+    }
+
+    /// Removes emulated devices; their tokens are dead from now on.
+    package func remove(devices names: [String], at now: WallTime) -> Ended {
+        let gone = names.filter { $0 != Self.desktop && deviceSet.remove($0) != nil }
+        let set = Set(gone)
+        devices.removeAll { set.contains($0) }
+        var tokens: [Registration] = []
+        for app in living.keys {
+            for device in gone { tokens += living[app]?.removeValue(forKey: device) ?? [] }
+        }
+        return bury(tokens, .unregistered(now))
     }
 
     /// New tokens in the place of an app's old ones, as after a restore of a phone.
-    package func renew(app: String, device: String = desktop, at now: WallTime) -> (
-        old: [Registration], new: [Registration]
-    ) {
-        guard let old = living[app]?.removeValue(forKey: device) else { return ([], []) }
-        bury(old, .expired(now))
-        return (old, mint(app: app, device: device))
+    package func renew(app: String, device: String = desktop, at now: WallTime) -> (old: Ended, new: [Registration]) {
+        guard let old = living[app]?.removeValue(forKey: device) else { return (Ended(), []) }
+        return (bury(old, .expired(now)), mint(app: app, device: device))
     }
 
-    private func bury(_ gone: [Registration], _ end: Registration.End) {
+    private func bury(_ gone: [Registration], _ end: Registration.End) -> Ended {
         for one in gone {
             one.end = end
             dead.append(one.token)
         }
-        guard dead.count > Self.mostDead else { return }
-        for token in dead.prefix(dead.count - Self.mostDead) { known[token] = nil }
-        dead.removeFirst(dead.count - Self.mostDead)
+        let excess = max(0, dead.count - Self.mostDead)
+        let forgotten = Array(dead.prefix(excess))
+        for token in forgotten { known[token] = nil }
+        dead.removeFirst(excess)
+        return Ended(tokens: gone, forgotten: forgotten)
     }
+}
+
+extension Registration {
+    /// Kinds in order, environments in order within.
+    fileprivate var order: Int { (kind == .alert ? 0 : 2) + (environment == .sandbox ? 0 : 1) }
 }

@@ -70,6 +70,8 @@ extension Event {
         case pushReceived = "push.received"
         case pushAccepted = "push.accepted"
         case pushRefused = "push.refused"
+        case deviceOffline = "device.offline"
+        case deviceOnline = "device.online"
         case gatewayListening = "gateway.listening"
         case gatewayFault = "gateway.fault"
 

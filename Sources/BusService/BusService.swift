@@ -72,6 +72,11 @@ package final class BusService: BusListener {
             path: Self.path, interface: BusInterface.monitor.name, member: "Event", [.string(kind), .dict(event)])
     }
 
+    /// There are records of pushes up to this number.
+    package func emitPushes(last: UInt64) {
+        connection?.emit(path: Self.path, interface: BusInterface.monitor.name, member: "Pushes", [.uint64(last)])
+    }
+
     package func answer(_ call: BusCall, _ result: Result<[DBusValue], DBusFailure>) {
         connection?.reply(to: call.message, result)
     }

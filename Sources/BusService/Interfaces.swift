@@ -6,6 +6,10 @@ extension BusInterface {
             method(
                 "Push", "token_or_app:s payload:ay options:a{sv}", "result:a{sv}",
                 "Send a push, as a gateway would deliver it."),
+            method(
+                "Pushes", "options:a{sv}", "page:a{sv} pushes:aa{sv}",
+                "The record of pushes, without payloads (after, before, limit, app, device, refused)."),
+            method("PushDetails", "push:s", "push:a{sv}", "All there is of one push, by its number or apns-id."),
             method("Ring", "call:a{sv}", "call:o", "Ring without any push."),
             method("Cancel", "call:s", "", "The caller gave up: stop ringing."),
             method("Status", "", "status:a{sv}", "What runs."),
@@ -21,7 +25,10 @@ extension BusInterface {
         ],
         signals: [
             Signal(
-                name: "Event", carries: arguments("kind:s event:a{sv}"), summary: "Something happened.")
+                name: "Event", carries: arguments("kind:s event:a{sv}"), summary: "Something happened."),
+            Signal(
+                name: "Pushes", carries: arguments("last:t"),
+                summary: "Pushes were recorded, the last of them with this number; at most ten times a second."),
         ])
 
     package static let registry = BusInterface(
@@ -29,7 +36,22 @@ extension BusInterface {
         methods: [
             method("AddApp", "app:s", "app:a{sv}", "Register an app; its tokens come back, the same ones each time."),
             method("RemoveApp", "app:s", "", "Forget an app: its tokens are dead from now on."),
-            method("Apps", "", "apps:aa{sv}", "Registered apps and their tokens."),
+            method(
+                "RenewApp", "app:s device:s", "app:a{sv}",
+                "New tokens for an app on a device; the old ones are dead from now on."),
+            method("Apps", "", "apps:aa{sv}", "Registered apps and their tokens on this desktop."),
+            method("AppsOn", "device:s", "apps:aa{sv}", "The same of another device."),
+            method("Devices", "", "devices:aa{sv}", "This desktop and the emulated devices."),
+            method(
+                "AddDevices", "name:s count:u", "added:a{sv}",
+                "Emulate a device with every app on it, or with a count many: NAME-1, NAME-2 and so on."),
+            method("RemoveDevices", "name:s count:u", "removed:u", "Remove what AddDevices added."),
+            method(
+                "SetOnline", "device:s online:b", "delivered:u",
+                "Take a device from the network, or bring it back and deliver what was kept for it."),
+            method(
+                "Tokens", "filter:a{sv}", "page:a{sv} tokens:aa{sv}",
+                "Living tokens of all devices (device, app, kind, environment, skip)."),
         ])
 
     package static let provider = BusInterface(

@@ -19,6 +19,12 @@ extension Configuration {
         return (configuration, faults.sorted { $0.line < $1.line })
     }
 
+    /// The line that has the last word on a setting.
+    package static func line(of name: String, in text: String) -> Int? {
+        guard text.utf8.count <= INI.sizeLimit else { return nil }
+        return INI.parse(text).lines.last { "\($0.section).\($0.key)" == name }?.number
+    }
+
     private mutating func take(_ line: INILine) -> ConfigFault? {
         switch line.section.prefix(while: { !$0.isWhitespace }) {
         case "app": return takeApp(line)

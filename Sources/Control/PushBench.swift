@@ -51,7 +51,8 @@ struct PushBench {
         var before = 0
         while tally.done < count {
             for sender in senders where !sender.isEnded {
-                while tally.sent < count, sender.inFlight < min(streams, sender.room + sender.inFlight), sender.room > 0 {
+                while tally.sent < count, sender.inFlight < min(streams, sender.room + sender.inFlight), sender.room > 0
+                {
                     tally.sent += 1
                     try PushVia.sending { () throws(SendFailure) in
                         try sender.push(path: via.path, headers: headers, payload: via.content.payload) { answer in
@@ -72,8 +73,9 @@ struct PushBench {
             }
             bar.show(tally.done)
             if senders.allSatisfy(\.isEnded) {
-                tally.faults[senders.compactMap(\.goAway).first.map { "GOAWAY, \($0)" } ?? "the connection ended", default: 0]
-                    += 1
+                tally.faults[
+                    senders.compactMap(\.goAway).first.map { "GOAWAY, \($0)" } ?? "the connection ended", default: 0] +=
+                    1
                 break
             }
             guard Instant.now - lastDone < .seconds(30) else {

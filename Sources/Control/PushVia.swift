@@ -146,7 +146,9 @@ struct PushVia {
         if session.isJSON {
             var members: [JSONValue.Member] = [.init("status", .integer(Int64(refusal?.status ?? 0)))]
             if let refusal {
-                members += [.init("identifier", .integer(Int64(refusal.identifier))), .init("reason", .string(refusal.words))]
+                members += [
+                    .init("identifier", .integer(Int64(refusal.identifier))), .init("reason", .string(refusal.words)),
+                ]
             }
             members.append(.init("cut", .bool(isCut)))
             try session.say(.object(members))

@@ -91,30 +91,43 @@ final class Session {
 
     /// Calls `event` for each event of ringd, until `event` throws or the bus goes away.
     func follow(_ event: (String, DBusValue) throws(Refusal) -> Void) throws(Refusal) {
+        try listen(for: "Event") { arguments throws(Refusal) in
+            guard arguments.count == 2 else { return }
+            try event(arguments[0].text ?? "", arguments[1])
+        }
+    }
+
+    /// Calls `each` for each such signal of ringd's monitor, until `each` throws or the bus goes away. `first` runs when
+    /// no signal can be missed any more.
+    func listen(
+        for member: String, first: () throws(Refusal) -> Void = {},
+        _ each: ([DBusValue]) throws(Refusal) -> Void
+    ) throws(Refusal) {
         let (loop, connection) = try connect()
         // Says at once if nobody is there.
         _ = try call("org.ringd.Monitor1", "Status")
-        var waiting: [(String, DBusValue)] = []
+        var waiting: [[DBusValue]] = []
         var isGone = false
         connection.onMessage = { message in
-            if message.kind == .signal, message.interface == "org.ringd.Monitor1", message.member == "Event",
-                message.arguments.count == 2
-            {
-                waiting.append((message.arguments[0].text ?? "", message.arguments[1]))
+            if message.kind == .signal, message.interface == "org.ringd.Monitor1", message.member == member {
+                waiting.append(message.arguments)
             }
             return false
         }
         connection.onDisconnect = { isGone = true }
-        connection.addMatch(Self.eventRule)
+        connection.addMatch(
+            "type='signal',sender='\(Self.name)',interface='org.ringd.Monitor1',member='\(member)'")
+        try first()
         while !isGone {
+            let batch = waiting
+            waiting = []
+            for arguments in batch { try each(arguments) }
+            guard waiting.isEmpty else { continue }
             do throws(LoopFailure) {
                 try loop.turn(timeout: .seconds(3600))
             } catch {
                 throw .unreachable("\(error)")
             }
-            let batch = waiting
-            waiting = []
-            for (kind, details) in batch { try event(kind, details) }
         }
         throw .unreachable("the session bus went away")
     }

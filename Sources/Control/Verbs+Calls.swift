@@ -96,8 +96,7 @@ private enum Ring {
         let path = try session.monitor("Ring", [.dict(details)]).first?.text ?? ""
         let id = CallUUID(path.split(separator: "/").last ?? "")?.description ?? ""
         if !invocation.has("wait") {
-            if session.isJSON { return try session.say(.object(("call", .string(id)))) }
-            return try session.say("ringing: \(id.prefix(8))  (ringctl answer, decline, cancel)")
+            return try tell(id, session)
         }
         try session.follow { kind, event throws(Refusal) in
             guard kind == "call.ended", event["call"]?.text == id else { return }
@@ -107,6 +106,21 @@ private enum Ring {
                 try session.say(event["message"]?.text ?? "ended")
             }
             throw Refusal(status: 0, message: "")
+        }
+    }
+
+    /// What became of it: it may have to wait for another call, or ring softly beside one.
+    private static func tell(_ id: String, _ session: Session) throws(Refusal) {
+        let call = try session.liveCalls().first { $0["UUID"]?.text == id }
+        let state = call?["State"]?.text ?? "ended"
+        if session.isJSON { return try session.say(.object(("call", .string(id)), ("state", .string(state)))) }
+        let short = id.prefix(8)
+        switch state {
+        case "ringing": try session.say("ringing: \(short)  (ringctl answer, decline, cancel)")
+        case "queued": try session.say("queued: \(short) rings when the call before it is over  (ringctl calls)")
+        case "waiting": try session.say("knocking: \(short), softly beside the call that is answered  (ringctl calls)")
+        case "ended": try session.say("over already: \(short)  (ringctl report \(short))")
+        default: try session.say("\(state): \(short)  (ringctl calls)")
         }
     }
 }

@@ -15,12 +15,20 @@ extension Verbs {
             try session.say(
                 "ringd \(text("version")) · pid \(number("pid")) · up \(up / 3600) h \(up % 3600 / 60) min \(up % 60) s"
             )
-            let doors = status["apns"]?.elements?.compactMap(\.text) ?? []
-            try session.say(
-                "APNs           \(doors.isEmpty ? "not listening" : doors.joined(separator: " ") + " (binary)")")
+            let doors = status["doors"]?.elements ?? []
+            let services = ["pushes", "feedback", "proxy"].compactMap { service -> String? in
+                let places = doors.filter { $0["service"]?.text == service }.compactMap { $0["address"]?.text }
+                return places.isEmpty ? nil : "\(places.joined(separator: " ")) (\(service))"
+            }
+            try session.say("APNs           \(doors.isEmpty ? "not listening" : services.joined(separator: ", "))")
             try session.say("notifications  \(text("notifications").isEmpty ? "no server" : text("notifications"))")
             try session.say("sound          \(text("sound").isEmpty ? "no server" : text("sound"))")
             try session.say("apps           \(number("apps"))")
+            let others = number("devices") - 1
+            let emulated = others > 0 ? ", and \(others) emulated" : ""
+            let device = status["online"]?.flag == false ? "offline: pushes are kept (ringctl device online)" : "online"
+            try session.say("device         \(device)\(emulated)")
+            try session.say("pushes         \(number("pushes"))")
             try session.say("live calls     \(number("calls"))")
             let faults = number("faults")
             try session.say(
@@ -37,10 +45,11 @@ extension Verbs {
         ) { invocation, session throws(Refusal) in try Watch.run(session, isPlain: invocation.has("plain")) },
         Verb(
             name: "apps", takes: "[APP-ID]", summary: "Registered apps and their tokens.",
-            example: "ringctl apps com.example.talk",
-            count: 0...1
+            options: [.init(name: "device", value: "NAME", help: "their tokens on this device (ringctl device)")],
+            example: "ringctl apps com.example.talk --device phone-1", count: 0...1
         ) { invocation, session throws(Refusal) in
-            let apps = try session.call("org.ringd.PushRegistry1", "Apps").first?.elements ?? []
+            let device = invocation.options["device"] ?? ""
+            let apps = try session.registry("AppsOn", [.string(device)]).first?.elements ?? []
             let wanted = invocation.arguments.first
             let shown = apps.filter { wanted == nil || $0["app"]?.text == wanted }
             if session.isJSON { return try session.say(.array(shown.map(\.json))) }
@@ -55,7 +64,7 @@ extension Verbs {
             name: "apps add", takes: "APP-ID", summary: "Register an app; prints its tokens.",
             example: "ringctl apps add com.example.talk", count: 1...1
         ) { invocation, session throws(Refusal) in
-            let app = try session.call("org.ringd.PushRegistry1", "AddApp", [.string(invocation.arguments[0])]).first
+            let app = try session.registry("AddApp", [.string(invocation.arguments[0])]).first
             if session.isJSON { return try session.say(app?.json ?? .null) }
             if let app { try show(app, session) }
         },
@@ -63,14 +72,28 @@ extension Verbs {
             name: "apps remove", takes: "APP-ID", summary: "Forget an app: its tokens are dead from now on.",
             example: "ringctl apps remove com.example.talk", count: 1...1
         ) { invocation, session throws(Refusal) in
-            _ = try session.call("org.ringd.PushRegistry1", "RemoveApp", [.string(invocation.arguments[0])])
-            try session.done("\(invocation.arguments[0]) is forgotten")
+            _ = try session.registry("RemoveApp", [.string(invocation.arguments[0])])
+            try session.done("\(invocation.arguments[0]) is forgotten; its tokens answer 410 Unregistered from now on")
+        },
+        Verb(
+            name: "apps renew", takes: "APP-ID",
+            summary: "New tokens for an app, as after a restore of a phone; the old ones answer 410 ExpiredToken.",
+            options: [.init(name: "device", value: "NAME", help: "on this device, not on this desktop")],
+            example: "ringctl apps renew com.example.talk", count: 1...1
+        ) { invocation, session throws(Refusal) in
+            let app = try session.registry(
+                "RenewApp", [.string(invocation.arguments[0]), .string(invocation.options["device"] ?? "")]
+            ).first
+            if session.isJSON { return try session.say(app?.json ?? .null) }
+            if let app { try show(app, session) }
         },
     ]
 
     private static func show(_ app: DBusValue, _ session: Session) throws(Refusal) {
         let name = app["name"]?.text ?? ""
-        try session.say(session.style(.bold, app["app"]?.text ?? "") + (name.isEmpty ? "" : "  \(name)"))
+        let device = app["device"]?.text ?? ""
+        let place = device.isEmpty || device == "desktop" ? "" : "  on \(device)"
+        try session.say(session.style(.bold, app["app"]?.text ?? "") + (name.isEmpty ? "" : "  \(name)") + place)
         for kind in ["voip", "alert"] {
             for environment in ["production", "sandbox"] {
                 guard let token = app["\(kind)-\(environment)"]?.text else { continue }
@@ -90,6 +113,10 @@ extension Session {
         -> [DBusValue]
     {
         try call("org.ringd.Monitor1", member, arguments, timeout: timeout)
+    }
+
+    func registry(_ member: String, _ arguments: [DBusValue] = []) throws(Refusal) -> [DBusValue] {
+        try call("org.ringd.PushRegistry1", member, arguments)
     }
 
     func done(_ words: String) throws(Refusal) {
@@ -134,6 +161,9 @@ enum Doctor {
         func verdict(_ name: String) -> String {
             checks.first { $0["name"]?.text == name }?["verdict"]?.text ?? "bad"
         }
+        // Away from the network nothing comes that could ring.
+        let isOffline = checks.contains { $0["name"]?.text == "device" && $0["verdict"]?.text == "bad" }
+        if isOffline { return (false, false, "is kept until this desktop is online again") }
         let seen = verdict("notifications") != "bad"
         let heard = verdict("sound") == "good" && verdict("ringtone") != "bad"
         let words =

@@ -10,7 +10,13 @@ extension Verbs {
             options: [
                 .init(name: "app", value: "APP-ID", help: "to this app's VoIP token"),
                 .init(name: "token", value: "HEX", help: "to this token"),
+                .init(name: "device", value: "NAME", help: "to the app's token on this device (ringctl device)"),
                 .init(name: "environment", value: "sandbox|production", help: "as at this door"),
+                .init(
+                    name: "expiration", value: "SECONDS",
+                    help: "apns-expiration: since 1970, or +SECONDS from now; 0 is never kept"),
+                .init(name: "priority", value: "10|5|1", help: "apns-priority"),
+                .init(name: "collapse-id", value: "TEXT", help: "apns-collapse-id"),
                 .init(name: "payload", value: "FILE|-", help: "the JSON payload"),
                 .init(name: "caller", value: "NAME", help: "a ready-made call of this caller"),
                 .init(name: "handle", value: "HANDLE", help: "… with this number or address"),
@@ -40,13 +46,30 @@ private enum Push {
         }
         guard let target else { throw .usage("push: say to whom: --app APP-ID or --token HEX (ringctl apps)") }
         var options: [DBusValue.Entry] = []
-        if let environment = invocation.options["environment"] {
-            options.append(.init("environment", .string(environment)))
+        for name in ["environment", "device", "priority", "collapse-id"] {
+            if let text = invocation.options[name] { options.append(.init(name, .string(text))) }
+        }
+        if let text = invocation.options["expiration"] {
+            options.append(.init("expiration", .string(try expiration(text))))
         }
         let reply = try session.monitor("Push", [.string(target), .bytes(Array(payload.utf8)), .dict(options)]).first
         if session.isJSON { return try session.say(reply?.json ?? .null) }
         let call = reply?["call"]?.text.map { ": \($0.prefix(8))" } ?? ""
-        try session.say("push \(reply?["push"]?.integer ?? 0): \(reply?["outcome"]?.text ?? "accepted")\(call)")
+        let word = reply?["outcome"]?.text ?? "accepted"
+        let words = PushWords.outcome(word) ?? reply?["detail"]?.text ?? word
+        try session.say("push \(reply?["push"]?.integer ?? 0): \(words)\(call)")
+        for advice in reply?["findings"]?.elements?.compactMap(\.text) ?? [] where advice != words {
+            try session.say(session.style(.dim, "  · \(advice)"))
+        }
+    }
+
+    /// `+30` is thirty seconds from now. What is no number goes as it is: the gateway's word on it is what one may want.
+    private static func expiration(_ text: String) throws(Refusal) -> String {
+        guard text.hasPrefix("+") else { return text }
+        guard let ahead = Int64(text.dropFirst()), ahead < 1_000_000_000 else {
+            throw .usage("push: --expiration is a number of seconds since 1970, or +SECONDS")
+        }
+        return String(WallTime.now.seconds + ahead)
     }
 
     private static func readyMade(_ invocation: Invocation) throws(Refusal) -> JSONValue {

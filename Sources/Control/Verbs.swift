@@ -6,7 +6,8 @@ enum Verbs {
     ]
 
     static let all: [Verb] =
-        daemonVerbs + pushVerbs + callVerbs + pastVerbs + soundVerbs + certificateVerbs + configVerbs + hidden
+        daemonVerbs + deviceVerbs + pushVerbs + recordVerbs + callVerbs + pastVerbs + soundVerbs + certificateVerbs
+        + configVerbs + hidden
 
     /// Without those that only packagers need.
     static let shown: [Verb] = all.filter { verb in !hidden.contains { $0.name == verb.name } }

@@ -11,7 +11,10 @@ extension Daemon {
     /// nothing.
     func readConfiguration() {
         do {
-            (configuration, faults) = Configuration.read(try Paths.read(configFile) ?? "")
+            let text = try Paths.read(configFile) ?? ""
+            (configuration, faults) = Configuration.read(text)
+            authoritiesLine = Configuration.line(of: "apns.authorities", in: text) ?? 1
+            applyRules()
         } catch {
             log("\(error); what was in force stays so")
         }
@@ -37,12 +40,7 @@ extension Daemon {
             edges.player = makePlayer()
             edges.player?.wish = wish
         }
-        if let gateway = edges.gateway {
-            gateway.reload(gatewayConfiguration())
-            renewCertificate()
-        } else {
-            startGateway()
-        }
+        reloadGateway()
         edges.preload(configuration)
         for fault in faults { reportFault(fault) }
         emit(

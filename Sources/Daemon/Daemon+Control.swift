@@ -33,23 +33,17 @@ extension Daemon {
         case "Silence": return try act(.silence, on: call.call, first)
         case "HangUp": return try act(.hangUp, on: call.call, first)
         case "Push": return try push(call)
+        case "Pushes": return pushes(call.arguments.first ?? .dict([]))
+        case "PushDetails": return try pushDetails(first)
         case "Ring": return try ring(call.arguments.first ?? .dict([]))
         case "ReportNewIncomingCall": return try report(call)
         case "Cancel":
             receive(.reportedEnded(try find(first, for: "cancel", among: \.isRinging), .remoteEnded))
             return []
         case "ReportCallEnded": return try reportEnded(call)
-        case "AddApp":
-            guard let row = addApp(first) else {
-                throw refusal(
-                    "InvalidAppID", "\"\(Text.clean(first))\" is no app id: it is to look like com.example.talk")
-            }
-            return [.dict(entries(row))]
-        case "RemoveApp":
-            guard removeApp(first) else { throw unknownApp(first) }
-            return []
-        case "Apps":
-            return [.array(of: "a{sv}", registry.apps.values.sorted { $0.id < $1.id }.map { .dict(entries($0)) })]
+        case "AddApp", "RemoveApp", "RenewApp", "Apps", "AppsOn", "Devices", "AddDevices", "RemoveDevices", "SetOnline",
+            "Tokens":
+            return try registry(call, first)
         case "Status": return [.dict(status())]
         case "Doctor":
             examine(for: call)
@@ -73,12 +67,12 @@ extension Daemon {
         }
     }
 
-    private func refusal(_ name: String, _ message: String) -> DBusFailure {
+    func refusal(_ name: String, _ message: String) -> DBusFailure {
         DBusFailure("org.ringd.Error.\(name)", message)
     }
 
-    private func unknownApp(_ id: String) -> DBusFailure {
-        let hint = Text.nearest(to: id, in: registry.apps.keys).map { "; did you mean \($0)?" } ?? ""
+    func unknownApp(_ id: String) -> DBusFailure {
+        let hint = Text.nearest(to: id, in: apns.directory.apps).map { "; did you mean \($0)?" } ?? ""
         return refusal("UnknownApp", "no app \"\(Text.clean(id))\" is registered\(hint) (ringctl apps add APP-ID)")
     }
 
@@ -145,43 +139,10 @@ extension Daemon {
             + "\(lastEnded.at.formatted("%H:%M")); see ringctl history)"
     }
 
-    private func push(_ call: BusCall) throws(DBusFailure) -> [DBusValue] {
-        let target = call.arguments[0].text ?? ""
-        let payload = call.arguments[1].blob ?? []
-        let wanted = call.arguments[2]["environment"]?.text ?? ""
-        var token = Hex.bytes(target).flatMap { $0.isEmpty ? nil : $0 }
-        if token == nil {
-            guard let app = registry.apps[target] else {
-                if target.contains(".") { throw unknownApp(target) }
-                throw refusal(
-                    "BadDeviceToken",
-                    "\"\(Text.clean(target, limit: 80))\" is neither a token in hex nor a registered app (ringctl apps)"
-                )
-            }
-            token =
-                app.tokens.first {
-                    $0.kind == .voip && (wanted.isEmpty || $0.environment.rawValue == wanted)
-                }?.bytes
-        }
-        guard let token else {
-            throw refusal("BadDeviceToken", "environment is sandbox or production, not \"\(Text.clean(wanted))\"")
-        }
-        let result = take(
-            InboundPush(
-                transport: .bus, environment: PushEnvironment(rawValue: wanted) ?? .unknown, token: token,
-                payload: payload, peer: call.sender))
-        if case .refused(let refused) = result.verdict { throw refusal(refused.reason.rawValue, refused.explanation) }
-        var reply: [DBusValue.Entry] = [
-            .init("push", .uint64(lastPush)), .init("outcome", .string(result.outcome?.word ?? "accepted")),
-        ]
-        if let uuid = result.outcome?.call { reply.append(.init("call", .string(uuid.description))) }
-        return [.dict(reply)]
-    }
-
     /// `ringctl ring`: like a push with these words, for no app or a registered one.
     private func ring(_ details: DBusValue) throws(DBusFailure) -> [DBusValue] {
         let app = details["app"]?.text.flatMap { $0.isEmpty ? nil : $0 } ?? Self.manualApp
-        guard app == Self.manualApp || registry.apps[app] != nil else { throw unknownApp(app) }
+        guard has(app: app) else { throw unknownApp(app) }
         var signal = CallSignal()
         let key = details["key"]?.text ?? ""
         guard key.utf8.count <= PayloadReader.longestKey else {
@@ -193,7 +154,7 @@ extension Daemon {
 
     private func report(_ call: BusCall) throws(DBusFailure) -> [DBusValue] {
         let app = call.arguments[0].text ?? ""
-        guard registry.apps[app] != nil else { throw unknownApp(app) }
+        guard apns.directory.has(app: app) else { throw unknownApp(app) }
         guard let uuid = CallUUID(call.arguments[1].text ?? "") else {
             throw refusal("InvalidArgument", "a call's UUID has 32 hex digits")
         }
@@ -339,22 +300,6 @@ extension Daemon {
 
     // MARK: Values
 
-    private func entries(_ row: AppRow) -> [DBusValue.Entry] {
-        let app = configuration.apps[row.id]
-        var out: [DBusValue.Entry] = [
-            .init("app", .string(row.id)), .init("name", .string(app?.name ?? "")),
-            .init("answer", .string(app?.answer?.words ?? "")),
-        ]
-        if let credentials = edges.credentials {
-            out.append(.init("certificate", .string(credentials.directory + "/voip-\(row.id).pem")))
-            out.append(.init("authority", .string(credentials.authorityPath)))
-        }
-        for token in row.tokens {
-            out.append(.init("\(token.kind.rawValue)-\(token.environment.rawValue)", .string(Hex.text(token.bytes))))
-        }
-        return out
-    }
-
     private func entries(_ setting: Setting) -> [DBusValue.Entry] {
         [
             .init("key", .string(setting.name)), .init("value", .string(setting.text(configuration))),
@@ -369,9 +314,21 @@ extension Daemon {
             .init("version", .string(Version.text)), .init("pid", .int64(Int64(getpid()))),
             .init("uptime_s", .int64((Instant.now - started).components.seconds)),
             .init("apns", .strings(edges.gateway?.addresses.map { "\($0)" } ?? [])),
+            .init(
+                "doors",
+                .array(
+                    of: "a{sv}",
+                    (edges.gateway?.doors ?? []).map { door in
+                        .dict(
+                            ("address", .string("\(door.address)")), ("service", .string(door.service.door)),
+                            ("environment", .string(door.profile.rawValue)))
+                    })),
             .init("notifications", .string(edges.notifications.owner.isEmpty ? "" : edges.notifications.profile.title)),
             .init("sound", .string(edges.player?.status.server ?? "")),
-            .init("apps", .int64(Int64(registry.apps.count))), .init("calls", .int64(Int64(center.calls.count))),
+            .init("apps", .int64(Int64(apns.directory.apps.count))),
+            .init("devices", .int64(Int64(apns.directory.devices.count))),
+            .init("online", .bool(!apns.offline.contains(TokenDirectory.desktop))),
+            .init("pushes", .uint64(apns.log.next - 1)), .init("calls", .int64(Int64(center.calls.count))),
             .init("config", .string(configFile)), .init("faults", .int64(Int64(faults.count))),
         ]
     }

@@ -1,88 +1,75 @@
 internal import APNs
 internal import Base
+internal import BusService
 internal import Calls
 internal import Config
 internal import Crypto
-internal import Gateway
+internal import EventLoop
 internal import Pushes
 internal import Store
 
-/// From a push at some door to an event for the core.
+/// From a push that reaches this desktop to an event for the core.
 extension Daemon {
-    /// What the doors ask: take it or say why not. The ring has begun when this returns.
-    func decide(_ push: InboundPush) -> PushVerdict { take(push).verdict }
+    /// The service's edges: before any door is open.
+    func wirePushes() {
+        apns.deliver = { [unowned self] delivery in deliver(delivery) }
+        apns.report = { [unowned self] event in emit(event) }
+        apns.later = { [unowned self] delay, work in agenda.after(delay, work) }
+        apns.onRecord = { [unowned self] in recorded() }
+        apns.onStored = { [unowned self] push in edges.store.keep(MailRow(push)) }
+        apns.onUnstored = { [unowned self] push in edges.store.forgetMail(MailRow.Slot(push)) }
+        apns.onFeedback = { [unowned self] token, failed in edges.store.setFeedback(token.bytes, failed: failed) }
+    }
 
-    func take(_ push: InboundPush) -> (verdict: PushVerdict, outcome: PushOutcome?) {
+    // MARK: Delivery
+
+    /// What the service asks for a VoIP push to this desktop. The ring has begun when this returns.
+    private func deliver(_ delivery: PushService.Delivery) -> PushService.Outcome {
+        let push = delivery.push
         lastPush += 1
-        let number = lastPush
-        let about: [Event.Field] = [
-            .init("push", .number(Int64(number))), .init("via", .text(push.transport.word)),
-            .init("bytes", .number(Int64(push.payload.count))), .init("peer", .text(push.peer)),
-        ]
-        func refuse(_ reason: PushReason, _ why: String) -> (PushVerdict, PushOutcome?) {
-            // The gateway tells of its own pushes, and bounds how many such lines a flood can make.
-            if push.transport == .bus {
-                emit(
-                    Event(
-                        .pushRefused, level: .warning, "push \(number) refused, \(reason.rawValue): \(why)",
-                        about + [.init("reason", .text(reason.rawValue))]))
-            }
-            return (.refused(PushRefusal(reason, why)), nil)
-        }
-        guard let owner = registry.owner(of: push.token) else {
-            return refuse(
-                .badDeviceToken,
-                "no app has the token \(Hex.text(push.token.prefix(4)))… (ringctl apps lists them; ringctl apps add APP-ID makes one)"
-            )
-        }
-        let token = owner.token
-        if push.environment != .unknown && push.environment.rawValue != token.environment.rawValue {
-            return refuse(
-                .badDeviceToken,
-                "a \(token.environment.rawValue) token of \(owner.app) at the \(push.environment.rawValue) door")
-        }
-        if token.kind == .alert {
-            return refuse(
-                .deviceTokenNotForTopic,
-                "this is the alert token of \(owner.app); a call needs its VoIP token (ringctl apps \(owner.app))")
-        }
+        let id = PushID(lastPush)
         var signal: CallSignal
         do {
             signal = try PayloadReader.read(push.payload)
         } catch {
-            receive(.push(PushID(number), .unusable(error.description), isBound: true))
-            outcomes[PushID(number)] = nil
-            return refuse(.internalServerError, error.description)
+            receive(.push(id, .unusable(error.description), isBound: true))
+            outcomes[id] = nil
+            return unusable(error.description)
         }
-        // The frame's own word on how long it may be kept; 0 is "do not keep", which is what happens anyway.
+        // The sender's own word on how long it may be kept; 0 is "do not keep", which is what happens anyway.
         if let expiration = push.expiration, expiration > 0, expiration < 9_000_000_000 {
-            let frame = WallTime(nanoseconds: expiration * 1_000_000_000)
-            signal.expiresAt = signal.expiresAt.map { min($0, frame) } ?? frame
+            let sent = WallTime(nanoseconds: expiration * 1_000_000_000)
+            signal.expiresAt = signal.expiresAt.map { min($0, sent) } ?? sent
         }
-        emit(
-            Event(
-                .pushReceived,
-                "push \(number): \(push.transport.word), \(push.payload.count) bytes, \(owner.app), \(signal.kind.rawValue)",
-                about + [.init("app", .text(owner.app)), .init("kind", .text(signal.kind.rawValue))]))
-        let outcome = deliver(signal, app: owner.app, payload: push.payload, id: PushID(number))
-        if case .unusable(let why)? = outcome { return refuse(.internalServerError, why) }
-        return (.accepted, outcome)
+        let before = center.calls
+        guard let outcome = deliver(signal, app: push.app, payload: push.payload, id: id) else {
+            return PushService.Outcome("accepted")
+        }
+        delivered = (push.number, outcome)
+        if case .unusable(let why) = outcome { return unusable(why) }
+        if let uuid = outcome.call {
+            emit(
+                Event(
+                    .pushAccepted, call: uuid, "push \(push.number): \(outcome.word)\(delivery.isLate ? ", late" : "")",
+                    [
+                        .init("push", .number(Int64(push.number))), .init("outcome", .text(outcome.word)),
+                        .init("via", .text(push.via)), .init("late", .flag(delivery.isLate)),
+                    ]))
+        }
+        return PushService.Outcome(
+            outcome.word, findings: PushAdvice.findings(signal, outcome, before: before, after: center, via: push.via))
+    }
+
+    private func unusable(_ why: String) -> PushService.Outcome {
+        PushService.Outcome(
+            "unusable", findings: [Finding("payload-no-call", nil, "the payload is no call: \(why)")], isUnusable: true)
     }
 
     /// Into the core and out again; the outcome is known when this returns.
     func deliver(_ signal: CallSignal, app: String, payload: [UInt8], id: PushID) -> PushOutcome? {
-        receive(.push(id, coreSignal(signal, app: app, payload: payload), isBound: isBound(app)))
-        guard let outcome = outcomes.removeValue(forKey: id) else { return nil }
-        // `ringctl ring` and an app's own report are no pushes.
-        if payload.isEmpty { return outcome }
-        emit(
-            Event(
-                .pushAccepted, call: outcome.call, "push \(id.number): \(outcome.word)",
-                [.init("push", .number(Int64(id.number))), .init("outcome", .text(outcome.word))]))
-        return outcome
+        receive(.push(id, coreSignal(signal, app: app, payload: payload), isBound: has(app: app)))
+        return outcomes.removeValue(forKey: id)
     }
-
-    private func isBound(_ app: String) -> Bool { app == Self.manualApp || registry.apps[app] != nil }
 
     /// Of the keys that are made for calls without one; no provider's id begins like that.
     static let syntheticPrefix = "ringd:payload:"
@@ -119,40 +106,18 @@ extension Daemon {
                 expiresAt: instant(signal.expiresAt), serial: signal.serial))
     }
 
-    // MARK: Apps
+    // MARK: The record
 
-    func addApp(_ id: String) -> AppRow? {
-        guard AppID.isValid(id), id != Self.manualApp, registry.apps.count < Registry.mostApps else { return nil }
-        let (row, isNew) = registry.add(id)
-        if isNew {
-            edges.store.add(row)
-            // The certificate that its push backend may present.
-            if let credentials = edges.credentials {
-                do {
-                    _ = try credentials.voipClient(app: id)
-                } catch {
-                    emit(Event(.gatewayFault, level: .warning, "no client certificate for \(id): \(error)"))
-                }
-            }
-        }
-        return row
+    /// At most ten times a second, and only when there is something new: no timer runs while nothing happens.
+    private func recorded() {
+        guard !isAnnouncing else { return }
+        isAnnouncing = true
+        announcer.arm(at: max(.now, lastAnnounced + .milliseconds(100)))
     }
 
-    func removeApp(_ id: String) -> Bool {
-        guard registry.remove(id) else { return false }
-        edges.store.removeApp(id)
-        edges.credentials?.forgetClient(app: id)
-        receive(.unbound(app: id))
-        return true
-    }
-}
-
-extension InboundPush.Transport {
-    var word: String {
-        switch self {
-        case .binary(let command): "binary, command \(command)"
-        case .http2: "HTTP/2"
-        case .bus: "D-Bus"
-        }
+    func announce() {
+        isAnnouncing = false
+        lastAnnounced = .now
+        edges.service.emitPushes(last: apns.log.next - 1)
     }
 }

@@ -8,7 +8,7 @@ extension Daemon {
     func loadStore() -> Store.Snapshot {
         do throws(StoreFailure) {
             let snapshot = try edges.store.snapshot()
-            registry = Registry(snapshot.apps)
+            fillDirectory(snapshot)
             return snapshot
         } catch {
             emit(Event(.storeFault, level: .error, "apps could not be read: \(error)"))
@@ -35,7 +35,7 @@ extension Daemon {
     private func restore(_ rows: [LiveRow]) {
         for row in rows {
             if let id = row.notification { edges.notifications.closeLeftover(id: id, server: row.server) }
-            guard isKnown(row.app) else {
+            guard has(app: row.app) else {
                 edges.store.clearLive(row.uuid)
                 continue
             }
@@ -58,6 +58,4 @@ extension Daemon {
             receive(.restore(row.invite, began: began, deadline: deadline, how))
         }
     }
-
-    private func isKnown(_ app: String) -> Bool { app == Self.manualApp || registry.apps[app] != nil }
 }

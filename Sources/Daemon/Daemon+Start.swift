@@ -36,6 +36,8 @@ extension Daemon {
             daily = try TimerSource(loop, accuracy: .seconds(3600)) { [unowned self] in
                 self.assumeIsolated { $0.renewCertificate() }
             }
+            agenda = try Agenda(loop)
+            announcer = try TimerSource(loop) { [unowned self] in self.assumeIsolated { $0.announce() } }
             rest = try TimerSource(loop, accuracy: .seconds(1)) { Memory.releaseCleanPages() }
             try makeEdges()
         } catch {
@@ -71,6 +73,7 @@ extension Daemon {
             handoffs: Handoffs(loop, environment: options.environment, report: report), store: store, worker: worker,
             catalog: SoundCatalog(themeName: configuration.sound.theme, ownFolder: options.soundsFolder))
         edges.player = makePlayer()
+        wirePushes()
         wire()
         if bus == nil {
             emit(
@@ -156,19 +159,20 @@ extension Daemon {
         startGateway()
         if let snapshot { restore(snapshot) }
         snapshot = nil
+        deliverLeftovers()
         let took = (Instant.now - started).shortText
         ServiceManager.notify("READY=1")
         _ = try? loop.enableWatchdog()
         rest.arm(after: .seconds(1))
         updateStatus()
-        let doors = edges.gateway?.addresses.map { "\($0)" } ?? []
+        let doors = edges.gateway?.doorWords ?? ""
         emit(
             Event(
                 .daemonReady, level: .notice,
-                "ready in \(took)\(doors.isEmpty ? "" : " · APNs \(doors.joined(separator: " ")) (binary)")",
+                "ready in \(took)\(doors.isEmpty ? "" : " · APNs \(doors)")",
                 [
                     .init("start_us", .number((Instant.now - started).nanoseconds / 1000)),
-                    .init("pid", .number(Int64(getpid()))), .init("apns", .text(doors.joined(separator: " "))),
+                    .init("pid", .number(Int64(getpid()))), .init("apns", .text(doors)),
                 ]))
     }
 }

@@ -1,3 +1,4 @@
+internal import APNs
 internal import Base
 internal import BusService
 internal import Calls
@@ -61,7 +62,21 @@ package actor Daemon {
 
     // The edges. Made in `start`, so that they are born in this actor's isolation.
     var edges: Edges!
-    var registry = Registry([])
+    /// The service behind every door for pushes.
+    let apns = PushService()
+    var ownKey: APNs.ProviderKey?
+    var configuredKeys: [APNs.ProviderKey] = []
+    /// Whose client certificates are trusted beside our own authority's.
+    var authorities: [Certificate] = []
+    var authoritiesLine = 1
+    /// What the service does later.
+    var agenda: Agenda!
+    /// What the push that is being taken did, for its door.
+    var delivered: (push: UInt64, outcome: PushOutcome)?
+    /// Tells those who follow the record.
+    var announcer: TimerSource!
+    var isAnnouncing = false
+    var lastAnnounced = Instant(nanoseconds: 0)
     var center = CallCenter()
     /// The run-to-completion queue: an edge that answers at once cannot reorder actions.
     private var inbox: [CallEvent] = []
@@ -77,6 +92,7 @@ package actor Daemon {
 
     /// Each live call's state as it was last written and published.
     private var recorded: [CallUUID: CallState] = [:]
+    /// Of `PushID`: calls that were not pushed have one, too.
     var lastPush: UInt64 = 0
     var outcomes: [PushID: PushOutcome] = [:]
     var tokens: [CallUUID: String] = [:]

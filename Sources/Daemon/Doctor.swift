@@ -1,3 +1,4 @@
+internal import APNs
 internal import Base
 internal import BusService
 internal import Config
@@ -42,8 +43,8 @@ extension Daemon {
         return [
             Self.check(
                 "daemon", .good, "ringd \(Version.text), up \(up / 3600) h \(up % 3600 / 60) min, pid \(getpid())"),
-            notificationCheck(), soundCheck(sound), ringtoneCheck(), gatewayCheck(), appsCheck(), configCheck(),
-            vibrationCheck(),
+            notificationCheck(), soundCheck(sound), ringtoneCheck(), gatewayCheck(), deviceCheck(), appsCheck(),
+            configCheck(), vibrationCheck(),
         ]
     }
 
@@ -112,33 +113,45 @@ extension Daemon {
     }
 
     private func gatewayCheck() -> [DBusValue.Entry] {
-        if configuration.apns.binary.isEmpty { return Self.check("APNs", .absent, "no gateway is configured") }
+        if !configuration.apns.hasDoors { return Self.check("APNs", .absent, "no gateway is configured") }
         if let fault = edges.gatewayFault { return Self.check("APNs", .bad, fault, cure: "see the journal") }
-        let doors = edges.gateway?.addresses ?? []
+        let doors = edges.gateway?.doorWords ?? ""
         guard !doors.isEmpty else {
             return Self.check(
-                "APNs", .bad, "listening nowhere: the port is taken",
-                cure: "ss -ltnp, or ringctl config set apns.binary 127.0.0.1:PORT")
+                "APNs", .bad, "listening nowhere: the ports are taken",
+                cure: "ss -ltnp, or ringctl config set apns.http2 127.0.0.1:PORT")
         }
+        return Self.check("APNs", .good, "\(doors), trust \(edges.credentials?.authorityPath ?? "")")
+    }
+
+    private func deviceCheck() -> [DBusValue.Entry] {
+        let desktop = TokenDirectory.desktop
+        let others = apns.directory.devices.count - 1
+        let emulated = others > 0 ? "; \(others) emulated \(others == 1 ? "device" : "devices") beside it" : ""
+        guard apns.offline.contains(desktop) else {
+            return Self.check("device", .good, "\(desktop), online\(emulated)")
+        }
+        let waiting = apns.mailbox.counts[desktop] ?? 0
         return Self.check(
-            "APNs", .good,
-            "\(doors.map { "\($0)" }.joined(separator: " ")) (binary), trust \(edges.credentials?.authorityPath ?? "")")
+            "device", .bad, "\(desktop) is offline: pushes do not ring, \(waiting) are kept\(emulated)",
+            cure: "ringctl device online")
     }
 
     private func appsCheck() -> [DBusValue.Entry] {
-        if registry.apps.isEmpty {
+        let apps = apns.directory.apps
+        if apps.isEmpty {
             return Self.check(
                 "apps", .absent, "none registered: pushes have no token to go to",
                 cure: "ringctl apps add com.example.talk")
         }
-        let mute = registry.apps.keys.filter { configuration.apps[$0]?.answer == nil }.sorted()
+        let mute = apps.filter { configuration.apps[$0]?.answer == nil }
         if let first = mute.first {
             return Self.check(
                 "apps", .warning,
-                "\(registry.apps.count) registered; Answer does nothing for \(mute.count == 1 ? first : "\(mute.count) of them")",
+                "\(apps.count) registered; Answer does nothing for \(mute.count == 1 ? first : "\(mute.count) of them")",
                 cure: "set answer = in [app \(first)] of \(configFile)")
         }
-        return Self.check("apps", .good, "\(registry.apps.count) registered")
+        return Self.check("apps", .good, "\(apps.count) registered")
     }
 
     private func configCheck() -> [DBusValue.Entry] {

@@ -22,7 +22,7 @@ final class Edges {
     let worker: Worker
     var player: RingPlayer?
     var catalog: SoundCatalog
-    var gateway: BinaryGateway?
+    var gateway: Gateway?
     var credentials: Credentials?
     /// Why there is no gateway; for the doctor.
     var gatewayFault: String?

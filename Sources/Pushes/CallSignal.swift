@@ -29,6 +29,8 @@ package struct CallSignal: Sendable, Equatable {
     package var sentAt: WallTime?
     package var expiresAt: WallTime?
     package var serial: Int64?
+    /// What the payload's `kind` says, if that is none of ours: `kind` is invite then.
+    package var unknownKind: String?
 
     package init() {}
 }

@@ -29,7 +29,7 @@ package enum PayloadReader {
     package static func read(_ json: JSONValue) throws(PayloadFault) -> CallSignal {
         guard json.members != nil else { throw PayloadFault("the payload is not a JSON object") }
         var signal = CallSignal()
-        signal.kind = kind(json)
+        (signal.kind, signal.unknownKind) = kind(json)
         signal.key = json.first(keys.id)?.looseText.flatMap { $0.isEmpty || $0.utf8.count > longestKey ? nil : $0 }
         if signal.kind != .invite && signal.key == nil {
             throw PayloadFault(
@@ -58,19 +58,24 @@ package enum PayloadReader {
         static let kind = ["kind", "event", "callAction", "callStatus", "type", "signal_type"]
     }
 
-    private static func kind(_ json: JSONValue) -> CallSignal.Kind {
-        if json["cancel"]?.looseFlag == true { return .cancel }
+    /// The second value: what `kind`, which is our own key, says that nobody knows. Others' keys say much that is no
+    /// business of ours.
+    private static func kind(_ json: JSONValue) -> (CallSignal.Kind, unknown: String?) {
+        if json["cancel"]?.looseFlag == true { return (.cancel, nil) }
+        var unknown: String?
         for key in keys.kind {
             guard let text = json[key]?.string?.lowercased() else { continue }
             switch text.filter({ $0.isLetter }) {
             case "cancel", "cancelled", "canceled", "callcancel", "ended", "end", "endcall", "hangup", "missed":
-                return .cancel
-            case "answeredelsewhere", "acceptedelsewhere": return .answeredElsewhere
-            case "declinedelsewhere", "rejectedelsewhere", "rejectcall": return .declinedElsewhere
-            default: continue
+                return (.cancel, nil)
+            case "answeredelsewhere", "acceptedelsewhere": return (.answeredElsewhere, nil)
+            case "declinedelsewhere", "rejectedelsewhere", "rejectcall": return (.declinedElsewhere, nil)
+            case "invite", "call", "incoming", "incomingcall", "ring", "ringing", "offer", "voip", "audio", "video":
+                continue
+            default: if key == "kind" { unknown = text }
             }
         }
-        return .invite
+        return (.invite, unknown)
     }
 
     private static func callerName(_ json: JSONValue) -> String? {

@@ -1,38 +1,5 @@
 package import Base
 
-/// A registered app and the tokens minted for it.
-package struct AppRow: Sendable, Equatable {
-    package var id: String
-    package var tokens: [TokenRow]
-    package init(id: String, tokens: [TokenRow]) {
-        self.id = id
-        self.tokens = tokens
-    }
-}
-
-/// A device token: 32 random bytes, for one app, kind and environment.
-package struct TokenRow: Sendable, Equatable {
-    package enum Kind: String, Sendable, CaseIterable {
-        case alert
-        case voip
-    }
-
-    package enum Environment: String, Sendable, CaseIterable {
-        case sandbox
-        case production
-    }
-
-    package var bytes: [UInt8]
-    package var kind: Kind
-    package var environment: Environment
-
-    package init(bytes: [UInt8], kind: Kind, environment: Environment) {
-        self.bytes = bytes
-        self.kind = kind
-        self.environment = environment
-    }
-}
-
 /// A row of the call history.
 package struct CallRow: Sendable, Equatable {
     package var uuid: CallUUID

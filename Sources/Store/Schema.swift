@@ -21,7 +21,22 @@ enum Schema {
             number INTEGER PRIMARY KEY, call TEXT, at INTEGER NOT NULL, wall INTEGER NOT NULL, kind TEXT NOT NULL,
             level INTEGER NOT NULL, message TEXT NOT NULL, fields TEXT NOT NULL);
         CREATE INDEX event_call ON event(call, number) WHERE call IS NOT NULL;
+        """,
+        // Devices; tokens that are dead and known as such; what waits for a device; what feedback is to tell.
         """
+        ALTER TABLE token RENAME TO token_1;
+        CREATE TABLE token (
+            bytes BLOB PRIMARY KEY, app TEXT NOT NULL, device TEXT NOT NULL, kind TEXT NOT NULL,
+            environment TEXT NOT NULL, ended INTEGER, why TEXT) WITHOUT ROWID;
+        INSERT INTO token SELECT bytes, app, 'desktop', kind, environment, NULL, NULL FROM token_1;
+        DROP TABLE token_1;
+        CREATE TABLE device (place INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, offline INTEGER NOT NULL);
+        CREATE TABLE feedback (token BLOB PRIMARY KEY, failed INTEGER NOT NULL) WITHOUT ROWID;
+        CREATE TABLE mail (
+            place INTEGER PRIMARY KEY, device TEXT NOT NULL, app TEXT NOT NULL, token BLOB NOT NULL,
+            kind TEXT NOT NULL, payload BLOB NOT NULL, collapse TEXT NOT NULL, priority INTEGER NOT NULL,
+            expiration INTEGER, until INTEGER NOT NULL, via TEXT NOT NULL, peer TEXT NOT NULL, UNIQUE (device, app));
+        """,
     ]
 
     static func migrate(_ database: Database) throws(StoreFailure) {

@@ -7,7 +7,14 @@ internal import Glibc
 package final class Store: Sendable {
     /// What a start needs to know; read before the worker takes over.
     package struct Snapshot: Sendable {
-        package var apps: [AppRow] = []
+        package var apps: [String] = []
+        package var devices: [DeviceRow] = []
+        /// The living ones in no order, then the dead ones, those that ended first before the others.
+        package var tokens: [TokenRow] = []
+        /// Tokens that feedback is to tell of.
+        package var feedback: [FeedbackRow] = []
+        /// Oldest first.
+        package var mail: [MailRow] = []
         package var live: [LiveRow] = []
         /// Calls that ended or were cancelled lately: a repeated push must not ring them.
         package var over: [OverRow] = []
@@ -66,17 +73,7 @@ package final class Store: Sendable {
     package func snapshot() throws(StoreFailure) -> Snapshot {
         var snapshot = Snapshot()
         let database = file.database
-        var tokens: [String: [TokenRow]] = [:]
-        try database.query("SELECT bytes, app, kind, environment FROM token ORDER BY kind, environment") { row in
-            guard let kind = TokenRow.Kind(rawValue: row.text(2)),
-                let environment = TokenRow.Environment(rawValue: row.text(3))
-            else { return }
-            tokens[row.text(1), default: []].append(
-                TokenRow(bytes: row.blob(0), kind: kind, environment: environment))
-        }
-        try database.query("SELECT id FROM app ORDER BY id") { row in
-            snapshot.apps.append(AppRow(id: row.text(0), tokens: tokens[row.text(0)] ?? []))
-        }
+        try Self.readDirectory(database, into: &snapshot)
         try database.query("SELECT * FROM live ORDER BY began") { row in
             guard let live = LiveRow(row) else { return }
             snapshot.live.append(live)
@@ -101,32 +98,6 @@ package final class Store: Sendable {
     static let overTime: Duration = .seconds(600)
 
     // MARK: Writing
-
-    package func add(_ app: AppRow) {
-        write { database throws(StoreFailure) in
-            try database.transaction { () throws(StoreFailure) in
-                try database.run(
-                    "INSERT OR IGNORE INTO app VALUES (?, ?)", [.text(app.id), .integer(WallTime.now.seconds)])
-                for token in app.tokens {
-                    try database.run(
-                        "INSERT OR IGNORE INTO token VALUES (?, ?, ?, ?)",
-                        [
-                            .blob(token.bytes), .text(app.id), .text(token.kind.rawValue),
-                            .text(token.environment.rawValue),
-                        ])
-                }
-            }
-        }
-    }
-
-    package func removeApp(_ id: String) {
-        write { database throws(StoreFailure) in
-            try database.transaction { () throws(StoreFailure) in
-                try database.run("DELETE FROM token WHERE app = ?", [.text(id)])
-                try database.run("DELETE FROM app WHERE id = ?", [.text(id)])
-            }
-        }
-    }
 
     /// History is bounded: a flood of calls must not fill a disk.
     static let keptCalls: Int64 = 20_000
@@ -197,16 +168,19 @@ package final class Store: Sendable {
 
     /// What a flood of pushes makes is gathered and written together: one job waits for the worker, not one per push, and
     /// beyond `mostWaiting` the oldest gives way.
-    private struct Waiting: Sendable {
+    struct Waiting: Sendable {
         var events: [EventRow] = []
         var cancels: [(app: String, key: String, at: WallTime)] = []
+        /// The last word on each slot and each token; both are bounded by how many of them there are.
+        var mail = LastWords<MailRow.Slot, MailRow>()
+        var feedback = LastWords<[UInt8], WallTime>()
         var isPosted = false
     }
 
     private static let mostWaiting = 8192
     private let waiting = Lock(Waiting())
 
-    private func gather(_ add: (inout Waiting) -> Void) {
+    func gather(_ add: (inout Waiting) -> Void) {
         let isFirst = waiting.withLock { waiting in
             add(&waiting)
             if waiting.events.count > Self.mostWaiting {
@@ -252,6 +226,7 @@ package final class Store: Sendable {
             try database.run(
                 "DELETE FROM cancelled WHERE wall < ?", [.integer(last.at.nanoseconds - overTime.nanoseconds)])
         }
+        try write(mail: batch.mail, feedback: batch.feedback, database)
     }
 
     /// Forgets ended calls and their events; `then` gets how many.
@@ -303,7 +278,7 @@ package final class Store: Sendable {
         worker.post { [loop] in loop.post(then) }
     }
 
-    private func write(_ job: @escaping @Sendable (Database) throws(StoreFailure) -> Void) {
+    func write(_ job: @escaping @Sendable (Database) throws(StoreFailure) -> Void) {
         worker.post { [self] in
             do throws(StoreFailure) {
                 try job(file.database)

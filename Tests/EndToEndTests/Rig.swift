@@ -166,8 +166,9 @@ final class Rig {
 
     /// What ringd.conf says, beside doors on free ports; what does not begin with a section is of `[apns]`.
     func configure(_ text: String) throws {
-        let doors = "[apns]\nbinary = 127.0.0.1:0\nhttp2 = 127.0.0.1:0\nfeedback = 127.0.0.1:0\nproxy = none\n"
-        try scratch.make("config/ringd/ringd.conf", Data((doors + text).utf8))
+        let others = "[apns]\nhttp2 = 127.0.0.1:0\nfeedback = 127.0.0.1:0\nproxy = none\n"
+        try scratch.make(
+            "config/ringd/ringd.conf", Data("[apns]\nbinary = 127.0.0.1:0\n\(text)\n\(others)".utf8))
     }
 
     /// As in a terminal without a session.

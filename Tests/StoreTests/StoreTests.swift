@@ -7,7 +7,7 @@ import Testing
 /// The database on a real file, through the worker and the loop.
 @Suite(.serialized)
 struct StoreTests {
-    private final class Rig {
+    final class Rig {
         let folder = NSTemporaryDirectory() + "ringd-store-\(getpid())-\(UInt32.random(in: 0 ... .max))"
         let loop = try! EventLoop()
         let worker = Worker(name: "test-worker")
@@ -54,20 +54,24 @@ struct StoreTests {
 
     @Test func everythingComesBackAfterAReopening() throws {
         let rig = Rig()
-        let app = AppRow(
-            id: "com.example.talk",
-            tokens: [
-                TokenRow(bytes: Array(repeating: 1, count: 32), kind: .alert, environment: .sandbox),
-                TokenRow(bytes: Array(repeating: 2, count: 32), kind: .voip, environment: .production),
-            ])
+        var change = DirectoryChange()
+        change.newApps = ["com.example.talk"]
+        change.newTokens = [
+            TokenRow(
+                bytes: Array(repeating: 1, count: 32), app: "com.example.talk", device: "desktop", kind: .alert,
+                environment: .sandbox),
+            TokenRow(
+                bytes: Array(repeating: 2, count: 32), app: "com.example.talk", device: "phone", kind: .voip,
+                environment: .production),
+        ]
         let live = LiveRow(
-            uuid: CallUUID(high: 1, low: 2), app: app.id, key: "k", isKeySynthetic: false, callerName: "阿丽",
+            uuid: CallUUID(high: 1, low: 2), app: "com.example.talk", key: "k", isKeySynthetic: false, callerName: "阿丽",
             handle: nil,
             handleKind: "", isVideo: false, sound: "weixin.m4a", serial: 3, began: Instant(nanoseconds: 5),
             deadline: Instant(nanoseconds: 6), beganWall: WallTime(nanoseconds: 7), bootID: "b", state: "ringing")
         do {
             let store = try rig.open()
-            store.add(app)
+            store.apply(change)
             store.setLive(live)
             store.place(live.uuid, notification: 9, server: ":1.5")
             // Written again when something changes, it still knows its banner.
@@ -77,7 +81,7 @@ struct StoreTests {
             try rig.flush(store)
         }
         let snapshot = try rig.open().snapshot()
-        #expect(snapshot.apps == [app])
+        #expect(snapshot.apps == ["com.example.talk"] && snapshot.tokens == change.newTokens)
         #expect(snapshot.live.first?.state == "answering")
         #expect(snapshot.live.count == 1)
         #expect(

@@ -1,0 +1,50 @@
+internal import APNs
+internal import Base
+internal import Calls
+internal import Pushes
+
+/// What there is to say of a push that reached this desktop, beside its outcome: for the developer of its sender.
+enum PushAdvice {
+    /// `before`: the calls that were live then.
+    static func findings(
+        _ signal: CallSignal, _ outcome: PushOutcome, before: [Call], after: CallCenter, via: String
+    ) -> [Finding] {
+        var out: [Finding] = []
+        func say(_ code: String, _ text: String) { out.append(Finding(code, nil, text)) }
+        switch outcome {
+        case .updated(let uuid) where signal.kind == .invite:
+            let live = after[uuid]?.state.isRinging == true ? "ringing" : "live"
+            if before.first(where: { $0.uuid == uuid })?.invite == after[uuid]?.invite {
+                say("duplicate", "call is \(live) already: duplicate; nothing in it is new")
+            } else {
+                say(
+                    "second-push",
+                    "call is \(live) already: its name and number were changed in place, it does not ring anew")
+            }
+        case .updated: say("answered-here", "the call was answered here, so this changes nothing")
+        case .alreadyOver: say("call-over", "the call is over (tombstone): it does not ring again")
+        case .tombstone:
+            say("no-such-call", "no live call has this id: remembered, so that it does not ring if it comes late")
+        case .tooLate: say("too-late", "came too late to ring: its time was over, so it is a missed call")
+        case .busy: say("busy", "as many calls are live as may be: it is a missed call")
+        case .rings, .queued, .ended, .unknownApp, .unusable: break
+        }
+        if let kind = signal.unknownKind {
+            let known = CallSignal.Kind.allCases.map(\.rawValue)
+            let hint = Text.nearest(to: kind, in: known).map { "; did you mean \($0)?" } ?? ""
+            say(
+                "unknown-kind",
+                "kind \"\(Text.clean(kind, limit: 40))\" is not known, so it was taken for a call\(hint)")
+        }
+        if signal.kind != .invite, via != PushRequest.Transport.bus.word {
+            say(
+                "cancel-by-push",
+                "a \(signal.kind.rawValue) by push may come first, late or never, and iOS wants a call reported for each VoIP push: tell the app over its own connection"
+            )
+        }
+        if signal.key == nil {
+            say("no-call-id", "no call id in the payload (callId or uuid): it cannot be cancelled, nor known again")
+        }
+        return out
+    }
+}
