@@ -16,7 +16,15 @@ extension Verbs {
                 that heed no proxy.
                 """,
             example: "eval \"$(ringctl apns env)\" && ./my-push-backend"
-        ) { invocation, session throws(Refusal) in try SenderEnvironment.run(invocation, session) }
+        ) { invocation, session throws(Refusal) in try SenderEnvironment.run(invocation, session) },
+        Verb(
+            name: "apns token", summary: "A provider token (JWT) of this moment, for an hour: for curl and the like.",
+            options: PushVia.keyOptions,
+            example: "curl -H \"authorization: bearer $(ringctl apns token)\" …"
+        ) { invocation, session throws(Refusal) in
+            let token = try PushVia.providerToken(invocation, session)
+            if session.isJSON { try session.say(.object(("token", .string(token)))) } else { try session.say(token) }
+        },
     ]
 }
 
@@ -70,6 +78,7 @@ private enum SenderEnvironment {
             default: false
             }
         }
-        return plain ? text : "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+        return plain
+            ? text : "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     }
 }
