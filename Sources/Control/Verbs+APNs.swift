@@ -13,14 +13,15 @@ extension Verbs {
                 HTTPS_PROXY leads Apple's push names to ringd's CONNECT door, and nothing
                 else anywhere: unset it for other work. The rest makes senders trust ringd's
                 authority beside those of the system. Docs/apns.md has the ways for senders
-                that heed no proxy.
+                that heed no proxy. In a shell: eval "$(ringctl apns env)"
                 """,
-            example: "eval \"$(ringctl apns env)\" && ./my-push-backend"
+            example: "ringctl apns env --shell fish"
         ) { invocation, session throws(Refusal) in try SenderEnvironment.run(invocation, session) },
         Verb(
             name: "apns token", summary: "A provider token (JWT) of this moment, for an hour: for curl and the like.",
             options: PushVia.keyOptions,
-            example: "curl -H \"authorization: bearer $(ringctl apns token)\" …"
+            details: "With curl: -H \"authorization: bearer $(ringctl apns token)\"",
+            example: "ringctl apns token --key AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ"
         ) { invocation, session throws(Refusal) in
             let token = try PushVia.providerToken(invocation, session)
             if session.isJSON { try session.say(.object(("token", .string(token)))) } else { try session.say(token) }
