@@ -94,6 +94,8 @@ let package = Package(
 
         // The tests.
         .testTarget(name: "CallsTests", dependencies: ["Base", "Calls"], swiftSettings: strict),
+        .testTarget(
+            name: "APNsTests", dependencies: ["APNs", "Base", "Crypto", "JSON"], swiftSettings: strict),
         .testTarget(name: "PushesTests", dependencies: ["Base", "JSON", "Pushes"], swiftSettings: strict),
         .testTarget(name: "ConfigTests", dependencies: ["APNs", "Base", "Config"], swiftSettings: strict),
         .testTarget(

@@ -68,8 +68,8 @@ package final class ProviderTokens {
 
     private var remembered: [[UInt8]: Result<ProviderToken, Refused>] = [:]
 
-    struct Refused: Error {
-        let finding: Finding
+    package struct Refused: Error {
+        package let finding: Finding
     }
 
     /// Tokens at a time, and bytes of one.
@@ -81,7 +81,7 @@ package final class ProviderTokens {
     }
 
     /// `authorization`: the whole header.
-    func read(_ authorization: Bytes) -> Result<ProviderToken, Refused> {
+    package func read(_ authorization: Bytes) -> Result<ProviderToken, Refused> {
         let bytes = Array(authorization)
         if let known = remembered[bytes] { return known }
         let result = verify(bytes)
@@ -117,8 +117,8 @@ package final class ProviderTokens {
             throw Self.invalid("token-size", "the provider token has \(token.count) bytes; one of APNs has about 200")
         }
         let parts = token.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard parts.count == 3, let head = ProviderTokenText.decode(parts[0]),
-            let claims = ProviderTokenText.decode(parts[1]), let signature = ProviderTokenText.decode(parts[2])
+        guard parts.count == 3, let head = Base64URL.decode(parts[0]),
+            let claims = Base64URL.decode(parts[1]), let signature = Base64URL.decode(parts[2])
         else {
             throw Self.invalid("token-form", "the provider token is no JWT: three parts in base64url with dots between")
         }
@@ -182,36 +182,5 @@ package final class ProviderTokens {
         }
         guard let number, number >= 0, number < 1e15 else { return nil }
         return Int64(number)
-    }
-}
-
-private enum ProviderTokenText {
-    /// base64url, with or without padding (RFC 4648, 5).
-    static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
-        var out: [UInt8] = []
-        out.reserveCapacity(text.count * 3 / 4)
-        var bits: UInt32 = 0
-        var held = 0
-        var text = text
-        while text.last == UInt8(ascii: "="), text.count > 0 { text.removeLast() }
-        guard text.count % 4 != 1 else { return nil }
-        for byte in text {
-            let value: UInt8
-            switch byte {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"): value = byte - UInt8(ascii: "A")
-            case UInt8(ascii: "a")...UInt8(ascii: "z"): value = byte - UInt8(ascii: "a") + 26
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = byte - UInt8(ascii: "0") + 52
-            case UInt8(ascii: "-"): value = 62
-            case UInt8(ascii: "_"): value = 63
-            default: return nil
-            }
-            bits = bits << 6 | UInt32(value)
-            held += 6
-            if held >= 8 {
-                held -= 8
-                out.append(UInt8(truncatingIfNeeded: bits >> UInt32(held)))
-            }
-        }
-        return out
     }
 }

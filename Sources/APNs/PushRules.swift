@@ -391,7 +391,11 @@ extension PushRules {
             }
             return kind
         }
-        return hasTopic ? check(push[.topic]) : sender.defaultTopic.withUnsafeBufferPointer { check($0) }
+        let kind = hasTopic ? check(push[.topic]) : sender.defaultTopic.withUnsafeBufferPointer { check($0) }
+        if kind == .location && sender.certificate != nil {
+            out.add("location-certificate", .forbidden, "location pushes take token authentication only")
+        }
+        return kind
     }
 
     private static func isTopic(_ topic: Bytes) -> Bool {
@@ -441,9 +445,6 @@ extension PushRules {
             checkPair(type, kind, &out)
             if type == .background && out.priority == 10 {
                 out.add("background-priority", .badPriority, "a background push has apns-priority 5")
-            }
-            if type == .location && sender.certificate != nil {
-                out.add("location-certificate", .forbidden, "location pushes take token authentication only")
             }
         } else if !push.has(.pushType) {
             out.add("no-push-type", nil, "apns-push-type is missing; watchOS needs it, and Apple wants it")

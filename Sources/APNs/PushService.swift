@@ -49,7 +49,7 @@ package final class PushService {
     package var rules = PushRules()
     package let directory = TokenDirectory()
     package let tokens = ProviderTokens()
-    package let log = PushLog()
+    package let log: PushLog
     package internal(set) var mailbox = Mailbox()
     /// Devices that are off.
     package internal(set) var offline: Set<String> = []
@@ -81,7 +81,8 @@ package final class PushService {
     private var lastSingle = Instant(nanoseconds: 0)
     private var lastSender: UInt64 = 0
 
-    package init(now: Instant = .now) {
+    package init(now: Instant = .now, log: PushLog = PushLog()) {
+        self.log = log
         refusals = FaultGate(now: now)
         acceptances = FaultGate(now: now, burst: 60, perSecond: 5)
     }
