@@ -142,6 +142,9 @@ package final class PushRequest {
     /// The body as far as it is kept: borrowed until the next `append` or `reset`.
     package var body: Bytes { state.pointee.content.bytes }
 
+    /// What it holds in memory, about: bytes.
+    package var weight: Int { state.pointee.text.capacity + state.pointee.content.capacity }
+
     /// The value as text for people, nil if it did not come.
     package func string(_ header: Header) -> String? { has(header) ? self[header].text : nil }
 }
