@@ -5,24 +5,21 @@ internal import Glibc
 package typealias Bytes = UnsafeBufferPointer<UInt8>
 
 extension Bytes {
-    package func equals(_ text: String) -> Bool {
-        count == text.utf8.count && hasPrefix(text)
+    package func equals(_ text: StaticString) -> Bool {
+        count == text.utf8CodeUnitCount && hasPrefix(text)
     }
 
-    package func hasPrefix(_ text: String) -> Bool {
-        guard count >= text.utf8.count else { return false }
-        var index = 0
-        for byte in text.utf8 {
-            if self[index] != byte { return false }
-            index += 1
-        }
-        return true
+    package func hasPrefix(_ text: StaticString) -> Bool {
+        let size = text.utf8CodeUnitCount
+        return count >= size && memcmp(baseAddress!, text.utf8Start, size) == 0
     }
 
-    package func hasSuffix(_ text: String) -> Bool {
-        let size = text.utf8.count
-        guard count >= size else { return false }
-        return Bytes(rebasing: self[(count - size)...]).hasPrefix(text)
+    package func hasSuffix(_ bytes: [UInt8]) -> Bool {
+        count >= bytes.count && memcmp(baseAddress! + (count - bytes.count), bytes, bytes.count) == 0
+    }
+
+    package func equals(string text: String) -> Bool {
+        count == text.utf8.count && elementsEqual(text.utf8)
     }
 
     /// Whether it is `lower` but for the case of ASCII letters.

@@ -10,23 +10,44 @@ package enum JSONText {
         scanner.skipBlanks()
         guard scanner.peek == UInt8(ascii: "{"), scanner.value() else { return false }
         scanner.skipBlanks()
-        return scanner.index == bytes.count && isUTF8(bytes)
-    }
-
-    private static func isUTF8(_ bytes: Bytes) -> Bool {
-        // Eight bytes at a time while they are ASCII, which most payloads are throughout.
-        let raw = UnsafeRawBufferPointer(bytes)
-        var index = 0
-        while index + 8 <= raw.count {
-            if raw.loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 != 0 { break }
-            index += 8
-        }
-        return String(validating: raw[index...], as: UTF8.self) != nil
+        guard scanner.index == bytes.count else { return false }
+        // Only strings may hold anything else than ASCII, and the scanner has looked at each byte of them.
+        return !scanner.sawMore || String(validating: bytes, as: UTF8.self) != nil
     }
 
     private struct Scanner {
         let bytes: Bytes
         var index = 0
+        /// All bytes of strings, or'ed together.
+        private var seen: UInt64 = 0
+
+        init(bytes: Bytes) { self.bytes = bytes }
+
+        /// A string holds bytes that are not ASCII.
+        var sawMore: Bool { seen & Self.highs != 0 }
+
+        private static let ones: UInt64 = 0x0101_0101_0101_0101
+        private static let highs: UInt64 = 0x8080_8080_8080_8080
+
+        /// Passes over what needs no look within a string, eight bytes at a time: up to a quote, a backslash or a control
+        /// character (the lowest bit of `stop` is exact; those above it may be false).
+        private mutating func skipPlain() {
+            let raw = UnsafeRawBufferPointer(bytes)
+            while index + 8 <= raw.count {
+                let word = raw.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+                let quotes = word ^ (Self.ones &* UInt64(UInt8(ascii: "\"")))
+                let slashes = word ^ (Self.ones &* UInt64(UInt8(ascii: "\\")))
+                let stop =
+                    ((word &- Self.ones &* 0x20) & ~word | (quotes &- Self.ones) & ~quotes
+                        | (slashes &- Self.ones) & ~slashes) & Self.highs
+                seen |= word
+                guard stop == 0 else {
+                    index += UInt64(littleEndian: stop).trailingZeroBitCount / 8
+                    return
+                }
+                index += 8
+            }
+        }
 
         var peek: UInt8 { index < bytes.count ? bytes[index] : 0 }
 
@@ -96,8 +117,11 @@ package enum JSONText {
             guard peek == UInt8(ascii: "\"") else { return false }
             index += 1
             while index < bytes.count {
+                skipPlain()
+                guard index < bytes.count else { return false }
                 let byte = bytes[index]
                 index += 1
+                seen |= UInt64(byte)
                 if byte == UInt8(ascii: "\"") { return true }
                 if byte < 0x20 { return false }
                 guard byte == UInt8(ascii: "\\") else { continue }
@@ -131,9 +155,9 @@ package enum JSONText {
             return unit
         }
 
-        private mutating func word(_ text: String) -> Bool {
+        private mutating func word(_ text: StaticString) -> Bool {
             guard Bytes(rebasing: bytes[index...]).hasPrefix(text) else { return false }
-            index += text.utf8.count
+            index += text.utf8CodeUnitCount
             return true
         }
 

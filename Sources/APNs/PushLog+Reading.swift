@@ -82,8 +82,8 @@ extension PushLog {
             cursor.skip(2)
             let app = cursor.next()
             let device = cursor.next()
-            if let wanted = filter.app, !app.equals(wanted) { return }
-            if let wanted = filter.device, !device.equals(wanted) { return }
+            if let wanted = filter.app, !app.equals(string: wanted) { return }
+            if let wanted = filter.device, !device.equals(string: wanted) { return }
         }
         out.append(read(number, place))
     }

@@ -119,7 +119,7 @@ package final class PushLog {
     }
 
     private static func tokenStart(_ path: Bytes) -> UInt32 {
-        let start = PushRules.devicePath.utf8.count
+        let start = PushRules.devicePath.utf8CodeUnitCount
         guard path.count >= start + 8 else { return 0 }
         var value: UInt32 = 0
         for byte in path[start..<(start + 8)] { value = value << 4 | UInt32(Hex.value(of: byte) ?? 0) }

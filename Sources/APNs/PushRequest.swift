@@ -47,52 +47,74 @@ package final class PushRequest {
         }
     }
 
-    package var transport = Transport.http2
-    /// All that came of the body, also what was not kept.
-    package private(set) var bodySize = 0
-    /// The first header that came twice.
-    package private(set) var duplicate: Header?
+    package var transport: Transport {
+        get { state.pointee.transport }
+        set { state.pointee.transport = newValue }
+    }
+
+    /// `.binary`: the sender's own number.
+    package var identifier: UInt32? {
+        get { state.pointee.identifier }
+        set { state.pointee.identifier = newValue }
+    }
+
     /// `.binary`: the token, as sent; the other doors have it in the path.
     package var binaryToken: [UInt8] = []
-    /// `.binary`: the sender's own number.
-    package var identifier: UInt32?
 
-    private var text = Growing()
-    private var content = Growing()
-    private var ranges = [Range<Int>](repeating: 0..<0, count: Header.allCases.count)
-    private var present: UInt16 = 0
+    /// Behind a pointer rather than in properties: a push reads and writes these some fifty times, and each access to a
+    /// property of an object is checked for exclusivity at run time, a tenth of a push's whole cost.
+    private let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
+
+    private struct State {
+        var transport = Transport.http2
+        var text = Growing()
+        var content = Growing()
+        var bodySize = 0
+        var duplicate: Header?
+        var identifier: UInt32?
+        var present: UInt16 = 0
+        var ranges = InlineArray<9, Range<Int>>(repeating: 0..<0)
+    }
 
     /// What is kept of a body: the most that any push may have.
     package static let bodyLimit = 5120
 
-    package init() {}
+    package init() { state.initialize(to: State()) }
 
     deinit {
-        text.free()
-        content.free()
+        state.pointee.text.free()
+        state.pointee.content.free()
+        state.deinitialize(count: 1)
+        state.deallocate()
     }
 
     package func reset() {
-        text.count = 0
-        content.count = 0
-        bodySize = 0
-        duplicate = nil
-        present = 0
-        identifier = nil
-        if !binaryToken.isEmpty { binaryToken = [] }
+        state.pointee.text.count = 0
+        state.pointee.content.count = 0
+        state.pointee.bodySize = 0
+        state.pointee.duplicate = nil
+        state.pointee.present = 0
+        guard state.pointee.identifier != nil || state.pointee.transport != .http2 else { return }
+        state.pointee.identifier = nil
+        binaryToken = []
     }
+
+    /// All that came of the body, also what was not kept.
+    package var bodySize: Int { state.pointee.bodySize }
+    /// The first header that came twice.
+    package var duplicate: Header? { state.pointee.duplicate }
 
     /// Takes a header; a second one of the same name only leaves its mark. The caller bounds their size.
     package func set(_ header: Header, _ value: Bytes) {
         let bit = UInt16(1) << UInt16(header.rawValue)
-        guard present & bit == 0 else {
-            if duplicate == nil { duplicate = header }
+        guard state.pointee.present & bit == 0 else {
+            if state.pointee.duplicate == nil { state.pointee.duplicate = header }
             return
         }
-        present |= bit
-        let start = text.count
-        text.append(value)
-        ranges[header.rawValue] = start..<text.count
+        state.pointee.present |= bit
+        let start = state.pointee.text.count
+        state.pointee.text.append(value)
+        state.pointee.ranges[header.rawValue] = start..<state.pointee.text.count
     }
 
     package func set(_ header: Header, _ value: String) {
@@ -101,29 +123,30 @@ package final class PushRequest {
     }
 
     package func append(_ bytes: Bytes) {
-        bodySize += bytes.count
-        let room = Self.bodyLimit - content.count
+        state.pointee.bodySize += bytes.count
+        let room = Self.bodyLimit - state.pointee.content.count
         guard room > 0 else { return }
-        content.append(Bytes(rebasing: bytes.prefix(room)))
+        state.pointee.content.append(Bytes(rebasing: bytes.prefix(room)))
     }
 
     package func append(_ bytes: [UInt8]) { bytes.withUnsafeBufferPointer { append($0) } }
 
-    package func has(_ header: Header) -> Bool { present & 1 << UInt16(header.rawValue) != 0 }
+    package func has(_ header: Header) -> Bool { state.pointee.present & 1 << UInt16(header.rawValue) != 0 }
 
     /// The header's value, empty if it did not come: borrowed until the next `set` or `reset`.
     package subscript(_ header: Header) -> Bytes {
-        has(header) ? Bytes(rebasing: text.bytes[ranges[header.rawValue]]) : Bytes(start: nil, count: 0)
+        guard has(header) else { return Bytes(start: nil, count: 0) }
+        return Bytes(rebasing: state.pointee.text.bytes[state.pointee.ranges[header.rawValue]])
     }
 
     /// The body as far as it is kept: borrowed until the next `append` or `reset`.
-    package var body: Bytes { content.bytes }
+    package var body: Bytes { state.pointee.content.bytes }
+
+    /// What it holds in memory, about: bytes.
+    package var weight: Int { state.pointee.text.capacity + state.pointee.content.capacity }
 
     /// The value as text for people, nil if it did not come.
     package func string(_ header: Header) -> String? { has(header) ? self[header].text : nil }
-
-    /// What it holds in memory, about.
-    package var weight: Int { text.capacity + content.capacity }
 }
 
 /// A buffer that grows and never shrinks; its owner frees it.

@@ -157,7 +157,7 @@ extension PushRules {
     // MARK: The request line
 
     /// What stands before a token in a path.
-    static var devicePath: String { "/3/device/" }
+    static let devicePath: StaticString = "/3/device/"
 
     /// False: it is no push at all, and nothing else of it means anything. A token's own fault is not the first thing to
     /// say, so it is given back.
@@ -171,7 +171,7 @@ extension PushRules {
             return false
         }
         if path.hasPrefix(Self.devicePath) {
-            let hex = Bytes(rebasing: path[Self.devicePath.utf8.count...])
+            let hex = Bytes(rebasing: path[Self.devicePath.utf8CodeUnitCount...])
             token = DeviceToken(hex: hex)
             if token != nil { return true }
             if hex.isEmpty {
@@ -363,7 +363,9 @@ extension PushRules {
                 return nil
             }
             let kind = PushType.ofTopic(topic)
-            if topic.hasSuffix(".voip.voip") {
+            if kind == .voip
+                && PushType.ofTopic(Bytes(rebasing: topic.dropLast(PushType.voip.suffix.utf8.count))) == .voip
+            {
                 out.add("topic-doubled", nil, "the topic ends in .voip.voip: the library adds .voip by itself")
             }
             if !sender.topics.isEmpty && !sender.topics.contains(where: { topic.equals($0) }) {
@@ -372,7 +374,7 @@ extension PushRules {
                     "the client certificate is for \(sender.certificate!.topics.joined(separator: ", ")), not for \(Text.clean(topic.text, limit: 80))"
                 )
             } else if let certificate = sender.certificate, !certificate.topicKinds.isEmpty, let kind,
-                let entry = certificate.topicKinds.first(where: { topic.equals($0.topic) }),
+                let entry = certificate.topicKinds.first(where: { topic.equals(string: $0.topic) }),
                 !entry.kinds.isEmpty && !entry.kinds.contains(kind.rawValue)
             {
                 out.add(
@@ -381,7 +383,7 @@ extension PushRules {
             }
             if !keyTopics.isEmpty {
                 let bundle = Bytes(rebasing: topic.dropLast(kind?.suffix.utf8.count ?? 0))
-                if !keyTopics.contains(where: { bundle.equals($0) }) {
+                if !keyTopics.contains(where: { bundle.equals(string: $0) }) {
                     out.add(
                         "key-topic", .topicDisallowed,
                         "the provider token's key is for \(keyTopics.prefix(4).joined(separator: ", ")) only")

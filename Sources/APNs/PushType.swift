@@ -27,18 +27,18 @@ package enum PushType: String, Sendable, CaseIterable {
         }
     }
 
-    /// Those with a suffix.
-    static let suffixed: [PushType] = allCases.filter { !$0.suffix.isEmpty }
+    private static let suffixes: [(type: PushType, bytes: [UInt8])] =
+        allCases.filter { !$0.suffix.isEmpty }.map { ($0, Array($0.suffix.utf8)) }
 
     /// The kind of topic that `topic` is, by its suffix: nil for a bare bundle id.
     package static func ofTopic(_ topic: Bytes) -> PushType? {
-        for type in suffixed where topic.hasSuffix(type.suffix) { return type }
+        for (type, bytes) in suffixes where topic.hasSuffix(bytes) { return type }
         return nil
     }
 
     static func named(_ text: Bytes) -> PushType? {
         if text.equals("voip") { return .voip }
         if text.equals("alert") { return .alert }
-        return allCases.first { text.equals($0.rawValue) }
+        return allCases.first { text.equals(string: $0.rawValue) }
     }
 }

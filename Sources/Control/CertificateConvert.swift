@@ -22,6 +22,7 @@ enum CertificateConvert {
     }
 
     static func run(_ invocation: Invocation, _ session: Session) throws(Refusal) {
+        try invocation.checkInput()
         let target = try target(invocation)
         let out = try path(invocation, target)
         try check(invocation, target, out)
@@ -86,9 +87,6 @@ enum CertificateConvert {
         }
         if out == "-" && target != .pem && Console.isTerminal(1) {
             throw .usage("certs convert: \(target.rawValue) is binary, and stdout is a terminal: say --out FILE")
-        }
-        if invocation.options["password-file"] == "-" && invocation.options["out-password-file"] == "-" {
-            throw .usage("certs convert: standard input (-) can be read once")
         }
         if out != "-" && !invocation.has("force") && PrivateFile.exists(out) {
             throw .refused("\(Text.clean(out)) is there already: name another with --out, or replace it with --force")

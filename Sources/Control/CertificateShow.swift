@@ -5,6 +5,7 @@ internal import JSON
 /// `ringctl certs show`.
 enum CertificateShow {
     static func run(_ invocation: Invocation, _ session: Session) throws(Refusal) {
+        try invocation.checkInput()
         let material = try invocation.material()
         let files = invocation.arguments.map { Text.clean($0) }
         var faults: [String] = []

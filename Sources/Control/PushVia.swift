@@ -121,13 +121,13 @@ struct PushVia {
         return all
     }
 
-    /// Seconds since 1970, or `+SECONDS` from now.
+    /// `+30` is thirty seconds from now. What is no number goes as it is: the gateway's word on it is what one may want.
     static func expiration(_ text: String) throws(Refusal) -> String {
         guard text.hasPrefix("+") else { return text }
-        guard let seconds = Int64(text.dropFirst()), (0...10_000_000_000).contains(seconds) else {
-            throw .usage("push: --expiration is seconds since 1970, 0, or +SECONDS from now")
+        guard let ahead = Int64(text.dropFirst()), (0..<1_000_000_000).contains(ahead) else {
+            throw .usage("push: --expiration is a number of seconds since 1970, or +SECONDS")
         }
-        return String(WallTime.now.seconds + seconds)
+        return String(WallTime.now.seconds + ahead)
     }
 
     // MARK: Binary
@@ -231,7 +231,10 @@ struct PushVia {
         return try material.identity()
     }
 
-    private func providerToken() throws(Refusal) -> String {
+    private func providerToken() throws(Refusal) -> String { try Self.providerToken(invocation, session) }
+
+    /// A provider token of this moment: by the key that the options name, or ringd's own.
+    static func providerToken(_ invocation: Invocation, _ session: Session) throws(Refusal) -> String {
         do {
             var keyID = invocation.options["key-id"]
             var teamID = invocation.options["team-id"]
@@ -242,13 +245,13 @@ struct PushVia {
                     keyID = String(name.dropFirst(8).dropLast(3))
                 }
             } else {
-                let own = try credentials().providerKey()
+                let own = try Credentials(directory: session.certificates).providerKey()
                 path = own.path
                 keyID = keyID ?? own.keyID
                 teamID = teamID ?? own.teamID
             }
             guard let keyID, let teamID, let path else {
-                throw Refusal.usage("push: --key needs --key-id and --team-id (10 characters each)")
+                throw Refusal.usage("\(invocation.verb): --key needs --key-id and --team-id (10 characters each)")
             }
             return try ProviderTokenWriter.token(
                 key: try SigningKey(pem: try InputFile.read(path, limit: 65_536)), keyID: keyID, teamID: teamID,
@@ -266,23 +269,35 @@ struct PushVia {
 }
 
 extension PushVia {
-    static let options: [Verb.Option] = [
-        .init(name: "via", value: "bus|http2|binary", help: "to ringd by D-Bus, or to a gateway by either protocol"),
-        .init(name: "gateway", value: "HOST[:PORT]", help: "localhost:2197 (http2) or :2195 (binary), if not given"),
-        .init(name: "server-name", value: "NAME", help: "whose certificate is wanted, if not HOST's"),
-        .init(name: "ca", value: "FILE", help: "whom to trust: ringd's ca.pem on this computer, else the system's"),
+    static let keyOptions: [Verb.Option] = [
         .init(name: "key", value: "FILE", help: "provider key (.p8); ringd's own, if not given"),
         .init(name: "key-id", value: "ID", help: "10 characters; from the name, if the file is AuthKey_ID.p8"),
         .init(name: "team-id", value: "ID", help: "10 characters"),
-        .init(name: "cert", value: "FILE", help: "client certificate and key (.pem, .p12), instead of a key"),
-        .init(name: "password-file", value: "FILE|-", help: "what --cert is encrypted with, on its first line"),
-        .init(name: "topic", value: "TOPIC", help: "apns-topic; APP-ID.voip, if not given"),
-        .init(name: "push-type", value: "TYPE", help: "apns-push-type; by the topic, if not given"),
-        .init(name: "apns-id", value: "UUID", help: "apns-id; the gateway's, if not given"),
-        .init(name: "command", value: "0|1|2", help: "the binary protocol's; 2, if not given"),
-        .init(name: "identifier", value: "N", help: "the binary protocol's number for it"),
-        .init(name: "bench", value: "N", help: "send it N times: rate and latencies"),
-        .init(name: "connections", value: "N", help: "… over so many connections; 1, if not given"),
-        .init(name: "streams", value: "N", help: "… with so many on their way on each; 100, if not given"),
     ]
+
+    /// Options that mean nothing by D-Bus: who gives one means a gateway.
+    static func isMeant(_ invocation: Invocation) -> Bool {
+        options.contains { $0.name != "via" && invocation.has($0.name) }
+    }
+
+    static let options: [Verb.Option] =
+        [
+            .init(
+                name: "via", value: "bus|http2|binary", help: "to ringd by D-Bus, or to a gateway by either protocol"),
+            .init(
+                name: "gateway", value: "HOST[:PORT]", help: "localhost:2197 (http2) or :2195 (binary), if not given"),
+            .init(name: "server-name", value: "NAME", help: "whose certificate is wanted, if not HOST's"),
+            .init(name: "ca", value: "FILE", help: "whom to trust: ringd's ca.pem on this computer, else the system's"),
+        ] + keyOptions + [
+            .init(name: "cert", value: "FILE", help: "client certificate and key (.pem, .p12), instead of a key"),
+            .init(name: "password-file", value: "FILE|-", help: "what --cert is encrypted with, on its first line"),
+            .init(name: "topic", value: "TOPIC", help: "apns-topic; APP-ID.voip, if not given"),
+            .init(name: "push-type", value: "TYPE", help: "apns-push-type; by the topic, if not given"),
+            .init(name: "apns-id", value: "UUID", help: "apns-id; the gateway's, if not given"),
+            .init(name: "command", value: "0|1|2", help: "the binary protocol's; 2, if not given"),
+            .init(name: "identifier", value: "N", help: "the binary protocol's number for it"),
+            .init(name: "bench", value: "N", help: "send it N times: rate and latencies"),
+            .init(name: "connections", value: "N", help: "… over so many connections; 1, if not given"),
+            .init(name: "streams", value: "N", help: "… with so many on their way on each; 100, if not given"),
+        ]
 }

@@ -33,7 +33,10 @@ extension Verbs {
         Verb(
             name: "certs show", takes: "FILE…", summary: "What is in certificate and key files; what is wrong with it.",
             options: passwords("of what is encrypted"),
-            details: "Several files are looked at as one: certificate and key, and whether they belong together.",
+            details: """
+                Several files are looked at as one: certificate and key, and whether they
+                belong together.
+                """,
             example: "ringctl certs show aps.cer applecert.p12", count: 1...16
         ) { invocation, session throws(Refusal) in try CertificateShow.run(invocation, session) },
         Verb(
@@ -79,12 +82,17 @@ extension Invocation {
         }
     }
 
+    /// Refuses a line that asks for standard input (`-`) more than once. To be called before anything is read.
+    func checkInput() throws(Refusal) {
+        let files = arguments + [options["password-file"], options["out-password-file"]].compactMap { $0 }
+        guard files.count(where: { $0 == "-" }) <= 1 else {
+            throw .usage("\(verb): standard input (-) can be read once")
+        }
+    }
+
     /// What all the files hold together.
     func material() throws(Refusal) -> KeyMaterial {
         let password = try password()
-        guard arguments.count(where: { $0 == "-" }) + (options["password-file"] == "-" ? 1 : 0) <= 1 else {
-            throw .usage("\(verb): standard input (-) can be read once")
-        }
         var material = KeyMaterial()
         for path in arguments {
             let bytes = try InputFile.read(path, limit: KeyMaterial.sizeLimit)

@@ -1,7 +1,7 @@
 internal import Base
 internal import DBus
-internal import Glibc
 internal import JSON
+internal import Pushes
 
 extension Verbs {
     static let pushVerbs = [
@@ -25,7 +25,15 @@ extension Verbs {
                 .init(name: "id", value: "ID", help: "… with this call id"),
                 .init(name: "time", value: "SECONDS", help: "… ringing this long"),
                 .init(name: "cancel", help: "a push that cancels the call --id"),
-            ], example: "ringctl push --app com.example.talk --caller Alice --id 42", count: 0...1
+            ] + PushVia.options,
+            details: """
+                By D-Bus, no sender is checked. With --via it is sent as a push backend
+                would, to ringd's own gateway or to any other: --gateway api.push.apple.com
+                with --key or --cert reaches Apple's.
+
+                A .apns file is the payload, as for xcrun simctl push; members whose names
+                begin with apns- become headers.
+                """, example: "ringctl push --app com.example.talk --caller Alice --id 42", count: 0...1
         ) { invocation, session throws(Refusal) in try Push.run(invocation, session) }
     ]
 }
@@ -34,25 +42,77 @@ extension Verbs {
 private enum Push {
     static func run(_ invocation: Invocation, _ session: Session) throws(Refusal) {
         var target = invocation.options["token"] ?? invocation.options["app"]
-        let payload: String
+        var payload: [UInt8]
+        var headers: [(name: String, value: String)] = []
         if let file = invocation.arguments.first ?? invocation.options["payload"] {
-            payload = try read(file)
-            // The key that `xcrun simctl push` reads, too.
-            if target == nil, let json = try? JSONValue.parse(payload) {
-                target = json["Simulator Target Bundle"]?.string
+            // A push is small; what is larger than any is still sent, for the gateway's word on it.
+            payload = try InputFile.read(file, limit: 65_536)
+            if let apns = apnsFile(payload) {
+                target = target ?? apns.bundle
+                headers = apns.headers
+                payload = Array(apns.payload.utf8)
             }
         } else {
-            payload = try readyMade(invocation).encoded()
+            payload = Array(try readyMade(invocation).encoded().utf8)
         }
         guard let target else { throw .usage("push: say to whom: --app APP-ID or --token HEX (ringctl apps)") }
+        switch invocation.options["via"] ?? (PushVia.isMeant(invocation) ? "http2" : "bus") {
+        case "bus": break
+        case "http2", "binary":
+            var token = invocation.options["token"] ?? ""
+            if token.isEmpty { token = try Self.token(of: target, invocation, session) }
+            let app = invocation.options["app"] ?? (invocation.has("token") ? nil : target)
+            return try PushVia(
+                invocation, session,
+                PushVia.Content(
+                    token: token, app: app,
+                    payload: payload, headers: headers)
+            ).run()
+        default: throw .usage("push: --via is bus, http2 or binary")
+        }
+        try byBus(target, payload, headers, invocation, session)
+    }
+
+    /// The file's own members, if it is one that we can read; anything else is a payload as it stands.
+    private static func apnsFile(_ bytes: [UInt8]) -> ApnsFile? {
+        try? ApnsFile(String(decoding: bytes, as: UTF8.self))
+    }
+
+    /// An app's token, asked of ringd: by the environment that is meant, and the kind that the topic is of.
+    private static func token(
+        of app: String, _ invocation: Invocation, _ session: Session
+    ) throws(Refusal) -> String {
+        let isAlert = invocation.options["topic"].map { !$0.hasSuffix(".voip") } ?? false
+        let isSandbox = invocation.options["gateway"]?.contains("sandbox") ?? false
+        var filter: [DBusValue.Entry] = [
+            .init("app", .string(app)), .init("device", .string(invocation.options["device"] ?? "desktop")),
+            .init("kind", .string(isAlert ? "alert" : "voip")),
+            .init("environment", .string(invocation.options["environment"] ?? (isSandbox ? "sandbox" : "production"))),
+        ]
+        filter.append(.init("skip", .int64(0)))
+        let found = try session.registry("Tokens", [.dict(filter)]).last?.elements?.first?["token"]?.text
+        guard let found else {
+            throw .refused(
+                "no token of \(Text.clean(app, limit: 80)) fits (ringctl apps; ringctl apps add \(Text.clean(app, limit: 80)))"
+            )
+        }
+        return found
+    }
+
+    private static func byBus(
+        _ target: String, _ payload: [UInt8], _ headers: [(name: String, value: String)], _ invocation: Invocation,
+        _ session: Session
+    ) throws(Refusal) {
         var options: [DBusValue.Entry] = []
         for name in ["environment", "device", "priority", "collapse-id"] {
-            if let text = invocation.options[name] { options.append(.init(name, .string(text))) }
+            let inFile = headers.last { $0.name == "apns-" + name }?.value
+            if let text = invocation.options[name] ?? inFile { options.append(.init(name, .string(text))) }
         }
-        if let text = invocation.options["expiration"] {
-            options.append(.init("expiration", .string(try expiration(text))))
+        let inFile = headers.last { $0.name == "apns-expiration" }?.value
+        if let text = invocation.options["expiration"] ?? inFile {
+            options.append(.init("expiration", .string(try PushVia.expiration(text))))
         }
-        let reply = try session.monitor("Push", [.string(target), .bytes(Array(payload.utf8)), .dict(options)]).first
+        let reply = try session.monitor("Push", [.string(target), .bytes(payload), .dict(options)]).first
         if session.isJSON { return try session.say(reply?.json ?? .null) }
         let call = reply?["call"]?.text.map { ": \($0.prefix(8))" } ?? ""
         let word = reply?["outcome"]?.text ?? "accepted"
@@ -61,15 +121,6 @@ private enum Push {
         for advice in reply?["findings"]?.elements?.compactMap(\.text) ?? [] where advice != words {
             try session.say(session.style(.dim, "  · \(advice)"))
         }
-    }
-
-    /// `+30` is thirty seconds from now. What is no number goes as it is: the gateway's word on it is what one may want.
-    private static func expiration(_ text: String) throws(Refusal) -> String {
-        guard text.hasPrefix("+") else { return text }
-        guard let ahead = Int64(text.dropFirst()), ahead < 1_000_000_000 else {
-            throw .usage("push: --expiration is a number of seconds since 1970, or +SECONDS")
-        }
-        return String(WallTime.now.seconds + ahead)
     }
 
     private static func readyMade(_ invocation: Invocation) throws(Refusal) -> JSONValue {
@@ -94,21 +145,5 @@ private enum Push {
         if let sound = invocation.options["sound"] { aps.append(.init("sound", .string(sound))) }
         members.append(.init("aps", .object(aps)))
         return .object(members)
-    }
-
-    /// A file, or stdin for `-`; a push is small, so reading ends at 64 KiB.
-    private static func read(_ file: String) throws(Refusal) -> String {
-        let fd = file == "-" ? 0 : open(file, O_RDONLY | O_CLOEXEC)
-        guard fd >= 0 else { throw .refused("cannot read \(file): \(String(cString: strerror(errno)))") }
-        defer { if fd > 0 { close(fd) } }
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 8192)
-        while bytes.count < 65_536 {
-            let count = Glibc.read(fd, &chunk, chunk.count)
-            guard count >= 0 else { throw .refused("cannot read \(file): \(String(cString: strerror(errno)))") }
-            if count == 0 { return String(decoding: bytes, as: UTF8.self) }
-            bytes.append(contentsOf: chunk[..<count])
-        }
-        throw .refused("\(file) is larger than any push: at most 5120 bytes")
     }
 }

@@ -7,7 +7,7 @@ enum Verbs {
 
     static let all: [Verb] =
         daemonVerbs + deviceVerbs + pushVerbs + recordVerbs + callVerbs + pastVerbs + soundVerbs + certificateVerbs
-        + configVerbs + hidden
+        + apnsVerbs + configVerbs + hidden
 
     /// Without those that only packagers need.
     static let shown: [Verb] = all.filter { verb in !hidden.contains { $0.name == verb.name } }

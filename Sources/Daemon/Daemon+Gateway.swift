@@ -19,6 +19,7 @@ extension Daemon {
                 inheritedDescriptors: ServiceManager.takeSockets(), report: report)
             edges.gateway = gateway
             edges.gatewayFault = nil
+            makeRoomForConnections()
             gateway.start()
             daily.arm(after: .seconds(86_400))
         } catch {
@@ -31,11 +32,24 @@ extension Daemon {
     func reloadGateway() {
         guard let credentials = edges.credentials, let gateway = edges.gateway else { return startGateway() }
         do {
+            makeRoomForConnections()
             gateway.reload(gatewayConfiguration(), context: try gatewayContext(credentials))
         } catch {
             emit(Event(.gatewayFault, level: .error, "the gateway keeps its old settings: \(error)"))
         }
         renewCertificate()
+    }
+
+    /// A descriptor for each connection, beside those that everything else here needs.
+    private func makeRoomForConnections() {
+        let wanted = configuration.apns.connections + 256
+        let granted = Descriptors.raiseLimit(to: wanted)
+        guard granted < wanted else { return }
+        emit(
+            Event(
+                .gatewayFault, level: .warning,
+                "the system grants \(granted) descriptors where \(wanted) are needed for apns.connections = \(configuration.apns.connections): set LimitNOFILE= in the unit, or ulimit -n",
+                [.init("cause", .text("too-few-descriptors"))]))
     }
 
     /// The server's certificate lives 13 months and a daemon may live longer: looked at once a day and on reload.

@@ -42,7 +42,8 @@ package struct ConnectParser: Sendable {
         head.append(contentsOf: bytes)
         guard let end = Self.end(of: head, from: known) else {
             guard head.count <= Self.sizeLimit else {
-                return refuse("431 Request Header Fields Too Large", "the request has more than \(Self.sizeLimit) bytes")
+                return refuse(
+                    "431 Request Header Fields Too Large", "the request has more than \(Self.sizeLimit) bytes")
             }
             // Somebody who speaks TLS or binary pushes to this port is not kept waiting for a blank line.
             if let first = head.first, !(UInt8(ascii: "A")...UInt8(ascii: "z")).contains(first) {
@@ -63,7 +64,8 @@ package struct ConnectParser: Sendable {
                 "405 Method Not Allowed",
                 "this door takes CONNECT to Apple's push names only, not \(Text.clean(words[0], limit: 16))")
         }
-        guard let colon = words[1].lastIndex(of: ":"), let port = UInt16(words[1][words[1].index(after: colon)...]) else {
+        guard let colon = words[1].lastIndex(of: ":"), let port = UInt16(words[1][words[1].index(after: colon)...])
+        else {
             return refuse("400 Bad Request", "CONNECT is to name a host and a port")
         }
         var name = words[1][..<colon].lowercased()
@@ -77,7 +79,9 @@ package struct ConnectParser: Sendable {
         return .tunnel(name: name, port: port, rest: Array(head[end...]))
     }
 
-    private func refuse(_ status: String, _ words: String) -> Outcome { .refused(Refusal(status: status, words: words)) }
+    private func refuse(_ status: String, _ words: String) -> Outcome {
+        .refused(Refusal(status: status, words: words))
+    }
 
     /// Behind the blank line.
     private static func end(of head: [UInt8], from start: Int) -> Int? {

@@ -13,7 +13,9 @@ final class FeedbackConversation: Conversation {
         var out: [UInt8] = []
         for (token, at) in connection.gateway.service.takeFeedback(for: connection.certificate) {
             let seconds = UInt32(clamping: at.seconds)
-            for shift in stride(from: 24, through: 0, by: -8) { out.append(UInt8(truncatingIfNeeded: seconds >> UInt32(shift))) }
+            for shift in stride(from: 24, through: 0, by: -8) {
+                out.append(UInt8(truncatingIfNeeded: seconds >> UInt32(shift)))
+            }
             out += [0, UInt8(DeviceToken.size)] + token.bytes
         }
         connection.send(out)

@@ -2,6 +2,7 @@ package import APNs
 package import Base
 package import Crypto
 package import EventLoop
+internal import HTTP2
 
 /// APNs' doors on the loop: the HTTP/2 provider API, the legacy binary protocol, its feedback service, and an HTTP CONNECT
 /// front door. All but the last speak TLS.
@@ -14,6 +15,7 @@ package final class Gateway {
     let service: PushService
     package private(set) var configuration: Configuration
     let scratch = Scratch()
+    let frameScratch = FrameScratch()
     private let tell: (Event) -> Void
     private var context: TLSContext
     private var listeners: [Listening] = []

@@ -1,6 +1,7 @@
 internal import APNs
 internal import Base
 internal import EventLoop
+internal import Glibc
 internal import HTTP2
 
 /// The HTTP/2 provider API (apns.md 1): requests in, one answer each.
@@ -41,7 +42,7 @@ final class HTTP2Conversation: Conversation, HTTP2ServerDelegate {
         lastReset = now
         let first = sender.certificate == nil ? settings.firstStreams : settings.streams
         do throws(HTTP2Failure) {
-            server = try HTTP2Server(delegate: self, streams: UInt32(first))
+            server = try HTTP2Server(delegate: self, streams: UInt32(first), scratch: gateway.frameScratch)
         } catch {
             connection.report(ConnectionFault("out-of-resources", "cannot be served: \(error)", level: .error))
             return nil
@@ -107,7 +108,9 @@ final class HTTP2Conversation: Conversation, HTTP2ServerDelegate {
     func farewell() {
         guard !isOver else { return }
         for stream in unfinished {
-            answer(stream, status: 503, id: stream.request.string(.id).map { Array($0.utf8) }, reason: PushReason.shutdown.rawValue)
+            answer(
+                stream, status: 503, id: stream.request.string(.id).map { Array($0.utf8) },
+                reason: PushReason.shutdown.rawValue)
         }
         server.goAway(.noError, debug: Self.json(reason: PushReason.shutdown.rawValue))
         sayRest()
@@ -272,7 +275,9 @@ final class HTTP2Conversation: Conversation, HTTP2ServerDelegate {
     private func goAway(_ code: HTTP2Code, _ text: String, accepting: Bool = true) {
         guard !isEnding else { return }
         isEnding = true
-        server.goAway(code, debug: PushReason(rawValue: text) == nil ? Array(text.utf8) : Self.json(reason: text), accepting: accepting)
+        server.goAway(
+            code, debug: PushReason(rawValue: text) == nil ? Array(text.utf8) : Self.json(reason: text),
+            accepting: accepting)
     }
 
     private func giveWithFaults(_ answer: PushService.Answer, _ stream: PushStream) {
@@ -335,18 +340,20 @@ final class PushStream: HTTP2Stream {
 extension PushRequest.Header {
     /// By the name on the wire, which HTTP/2 has in lower case.
     init?(_ name: Bytes) {
-        let header: PushRequest.Header
+        let (header, wanted): (PushRequest.Header, StaticString)
         switch name.count {
-        case 5: header = .path
-        case 7: header = name[0] == UInt8(ascii: ":") ? .method : .id
-        case 10: header = .topic
-        case 13: header = name[1] == UInt8(ascii: "u") ? .authorization : .priority
-        case 14: header = .pushType
-        case 15: header = .expiration
-        case 16: header = .collapseID
+        case 5: (header, wanted) = (.path, ":path")
+        case 7: (header, wanted) = name[0] == UInt8(ascii: ":") ? (.method, ":method") : (.id, "apns-id")
+        case 10: (header, wanted) = (.topic, "apns-topic")
+        case 13:
+            (header, wanted) =
+                name[1] == UInt8(ascii: "u") ? (.authorization, "authorization") : (.priority, "apns-priority")
+        case 14: (header, wanted) = (.pushType, "apns-push-type")
+        case 15: (header, wanted) = (.expiration, "apns-expiration")
+        case 16: (header, wanted) = (.collapseID, "apns-collapse-id")
         default: return nil
         }
-        guard name.equals(header.name) else { return nil }
+        guard memcmp(name.baseAddress!, wanted.utf8Start, name.count) == 0 else { return nil }
         self = header
     }
 }

@@ -9,7 +9,6 @@ open class HTTP2Stream {
     package fileprivate(set) var id: Int32 = 0
     /// What an answer's DATA frame carries.
     fileprivate var body: [UInt8] = []
-    fileprivate var headerBytes = 0
     /// It was answered or reset; nothing more of it matters.
     package fileprivate(set) var isDone = false
 
@@ -44,24 +43,44 @@ package final class HTTP2Server {
     private static let resetsPerSecond = 100.0
 
     private var session: OpaquePointer?
+    private let scratch: FrameScratch
     private unowned let delegate: any HTTP2ServerDelegate
-    /// The stream of the last callback: the next is nearly always about the same.
-    private var current: HTTP2Stream?
-    private var resets = HTTP2Server.resetBurst
-    /// Requests that began and were neither answered nor closed.
-    package private(set) var openStreams = 0
+    /// Behind a pointer rather than in properties: nghttp2 calls back a dozen times for a request, and each access to a
+    /// property of an object is checked for exclusivity at run time.
+    private let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
 
-    package init(delegate: any HTTP2ServerDelegate, streams: UInt32) throws(HTTP2Failure) {
+    private struct State {
+        /// The stream of the last callback: the next is nearly always about the same.
+        var current: Unmanaged<HTTP2Stream>?
+        var currentID: Int32 = 0
+        /// Of the header block that is being read.
+        var headerBytes = 0
+        var resets = HTTP2Server.resetBurst
+        var openStreams = 0
+    }
+
+    /// Requests that began and were neither answered nor closed.
+    package var openStreams: Int { state.pointee.openStreams }
+
+    /// `scratch` is shared by the sessions of one loop.
+    package init(
+        delegate: any HTTP2ServerDelegate, streams: UInt32, scratch: FrameScratch
+    ) throws(HTTP2Failure) {
+        self.scratch = scratch
         self.delegate = delegate
         announcedStreams = streams
+        state.initialize(to: State())
         let me = Unmanaged.passUnretained(self).toOpaque()
-        let result = nghttp2_session_server_new2(
-            &session, ServerCallbacks.shared.callbacks, me, ServerCallbacks.shared.options)
+        let result = nghttp2_session_server_new3(
+            &session, ServerCallbacks.shared.callbacks, me, ServerCallbacks.shared.options, scratch.functions)
         guard result == 0 else { throw HTTP2Failure(Int(result)) }
         submitSettings()
     }
 
-    deinit { nghttp2_session_del(session) }
+    deinit {
+        nghttp2_session_del(session)
+        state.deallocate()
+    }
 
     // MARK: In
 
@@ -188,7 +207,7 @@ package final class HTTP2Server {
 
     private func finish(_ stream: HTTP2Stream) {
         stream.isDone = true
-        openStreams -= 1
+        state.pointee.openStreams -= 1
     }
 
     /// Says GOAWAY with `debug` data. `accepting`: streams up to the last one that came are still answered; else none.
@@ -203,11 +222,13 @@ package final class HTTP2Server {
         guard let stream = delegate.streamBegan() else { return refuse(id, .refusedStream) }
         stream.id = id
         stream.isDone = false
-        stream.headerBytes = 0
         stream.body = []
-        openStreams += 1
-        current = stream
-        nghttp2_session_set_stream_user_data(session, id, Unmanaged.passRetained(stream).toOpaque())
+        let held = Unmanaged.passRetained(stream)
+        state.pointee.openStreams += 1
+        state.pointee.headerBytes = 0
+        state.pointee.current = held
+        state.pointee.currentID = id
+        nghttp2_session_set_stream_user_data(session, id, held.toOpaque())
         return 0
     }
 
@@ -218,17 +239,18 @@ package final class HTTP2Server {
     }
 
     private func find(_ id: Int32) -> HTTP2Stream? {
-        if let current, current.id == id { return current }
+        if state.pointee.currentID == id { return state.pointee.current?.takeUnretainedValue() }
         guard let context = nghttp2_session_get_stream_user_data(session, id) else { return nil }
-        let found = Unmanaged<HTTP2Stream>.fromOpaque(context).takeUnretainedValue()
-        current = found
-        return found
+        let found = Unmanaged<HTTP2Stream>.fromOpaque(context)
+        state.pointee.current = found
+        state.pointee.currentID = id
+        return found.takeUnretainedValue()
     }
 
     fileprivate func header(_ id: Int32, _ name: HTTP2Bytes, _ value: HTTP2Bytes) -> Int32 {
         guard let stream = find(id) else { return 0 }
-        stream.headerBytes += name.count + value.count + 32
-        guard stream.headerBytes <= Self.headerListLimit else { return refuse(id, .enhanceYourCalm) }
+        state.pointee.headerBytes += name.count + value.count + 32
+        guard state.pointee.headerBytes <= Self.headerListLimit else { return refuse(id, .enhanceYourCalm) }
         delegate.stream(stream, header: name, value: value)
         return 0
     }
@@ -245,7 +267,8 @@ package final class HTTP2Server {
 
     fileprivate func closed(_ id: Int32) {
         guard let stream = find(id) else { return }
-        current = nil
+        state.pointee.current = nil
+        state.pointee.currentID = 0
         nghttp2_session_set_stream_user_data(session, id, nil)
         if !stream.isDone { finish(stream) }
         stream.id = 0
@@ -255,12 +278,14 @@ package final class HTTP2Server {
 
     /// False: too many.
     fileprivate func wasReset() -> Bool {
-        resets -= 1
-        return resets > 0
+        state.pointee.resets -= 1
+        return state.pointee.resets > 0
     }
 
     /// To be called now and then with the time since the last call: a sender earns its resets back.
-    package func earn(seconds: Double) { resets = min(Self.resetBurst, resets + seconds * Self.resetsPerSecond) }
+    package func earn(seconds: Double) {
+        state.pointee.resets = min(Self.resetBurst, state.pointee.resets + seconds * Self.resetsPerSecond)
+    }
 
     fileprivate func acknowledged() { delegate.settingsAcknowledged() }
 }

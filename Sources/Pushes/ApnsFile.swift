@@ -1,3 +1,4 @@
+internal import Base
 internal import JSON
 
 /// A push in a file, as `xcrun simctl push` and Xcode's simulator take them: the payload, with the app in
@@ -30,7 +31,10 @@ package struct ApnsFile: Sendable, Equatable {
             let name = member.name.lowercased()
             if member.name == "Simulator Target Bundle" {
                 bundle = member.value.string
-            } else if name.hasPrefix("apns-") && !name.utf8.contains(0) {
+            } else if name.hasPrefix("apns-") {
+                guard name.utf8.count <= 64, name.utf8.allSatisfy(Self.isOfName) else {
+                    throw Fault(description: "\(Text.clean(member.name, limit: 64)) cannot be a header's name")
+                }
                 headers.append((name, try Self.text(member)))
             } else {
                 rest.append(member)
@@ -39,12 +43,20 @@ package struct ApnsFile: Sendable, Equatable {
         payload = rest.count == members.count ? text : JSONValue.object(rest).encoded()
     }
 
+    /// Letters (already lower case), digits and hyphens.
+    private static func isOfName(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): true
+        default: false
+        }
+    }
+
     private static func text(_ member: JSONValue.Member) throws(Fault) -> String {
         switch member.value {
         case .string(let text) where text.utf8.allSatisfy({ (0x20..<0x7f).contains($0) }) && text.utf8.count <= 256:
             return text
         case .integer(let number): return String(number)
-        default: throw Fault(description: "\(member.name) is to be a number or a short text")
+        default: throw Fault(description: "\(Text.clean(member.name, limit: 64)) is to be a number or a short text")
         }
     }
 }

@@ -278,6 +278,9 @@ struct CertificateTests {
         refused(2, "cannot both go to stdout", try ringctl("certs", "convert", "c.cer", "--out", "-", "--json"))
         refused(2, "say where to", try ringctl("certs", "convert", "-"))
         refused(2, "can be read once", try ringctl("certs", "convert", "-", "-", "--out", "x.pem"))
+        refused(
+            2, "can be read once",
+            try ringctl("certs", "convert", "-", "--out-password-file", "-", "--out", "x.p12", input: Data("x".utf8)))
         #expect(!FileManager.default.fileExists(atPath: home.at("x.pem")))
         #expect(!FileManager.default.fileExists(atPath: home.at("x.p12")))
     }

@@ -125,10 +125,10 @@ final class Rig {
     func causes() -> [String] { events.compactMap { $0.text("cause") } }
 
     /// A connected client with a VoIP certificate.
-    func client(name: String = "localhost") throws -> Client {
+    func client(name: String = "localhost", through proxied: String? = nil) throws -> Client {
         let identity = try Identity(path: try credentials.voipClient(app: "org.example.App"))
         let context = try TLSContext.client(identity, trusting: [credentials.authority.certificate])
-        return try add(Client(port: port, session: try .client(context, name: name)))
+        return try add(Client(port: port, session: try .client(context, name: name), connect: proxied))
     }
 
     /// A provider token of this moment.
@@ -138,11 +138,14 @@ final class Rig {
     }
 
     /// A sender of the HTTP/2 API; without a certificate it is to show a provider token.
-    func sender(certificate: Bool = false, name: String = "localhost", alpn: Bool = true) throws -> PushSender {
+    func sender(
+        certificate: Bool = false, name: String = "localhost", alpn: Bool = true, through proxied: String? = nil
+    ) throws -> PushSender {
         let identity = certificate ? try Identity(path: try credentials.voipClient(app: "org.example.App")) : nil
         let context = try TLSContext.client(
             identity, trusting: [credentials.authority.certificate], isHTTP2: alpn)
-        let sender = try PushSender(add(Client(port: port, session: try .client(context, name: name))))
+        let sender = try PushSender(
+            add(Client(port: port, session: try .client(context, name: name), connect: proxied)))
         senders.append(sender)
         return sender
     }
@@ -197,7 +200,15 @@ final class Client {
     private(set) var tlsFailure: TLSFailure?
     private var isClosed = false
 
-    init(port: UInt16, session: TLSSession?) throws {
+    /// What is still to come of the CONNECT door's answer; nil: it is through, or there is no such door.
+    private var connectAnswer: [UInt8]?
+
+    /// `connect`: HOST:PORT to ask the CONNECT door for, first.
+    init(port: UInt16, session: TLSSession?, connect name: String? = nil) throws {
+        if let name {
+            wire = Array("CONNECT \(name) HTTP/1.1\r\nHost: \(name)\r\n\r\n".utf8)
+            connectAnswer = []
+        }
         fd = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         self.session = session
         var address = sockaddr_in()
@@ -230,6 +241,14 @@ final class Client {
 
     func step() {
         guard !isEnded else { return }
+        if let answer = connectAnswer {
+            var more: [UInt8] = []
+            readRaw { more += $0 }
+            let all = answer + more
+            let isThrough = String(decoding: all, as: UTF8.self).hasSuffix("\r\n\r\n")
+            connectAnswer = isThrough ? nil : all
+            return writeWire()
+        }
         if let session { stepTLS(session) } else { readRaw { received += $0 } }
         if session == nil {
             wire += toSend
