@@ -58,8 +58,15 @@ enum PushRecords {
             // Another run of ringd counts from 1 again.
             if last < reached { reached = 0 }
             while reached < last {
-                let reply = try session.monitor(
-                    "Pushes", [.dict(filter + [.init("after", .int64(reached)), .init("limit", .int64(page))])])
+                let reply: [DBusValue]
+                do throws(Refusal) {
+                    reply = try session.monitor(
+                        "Pushes", [.dict(filter + [.init("after", .int64(reached)), .init("limit", .int64(page))])])
+                } catch {
+                    // It ended meanwhile; whoever follows waits for the next one.
+                    guard error.status == 3 else { throw error }
+                    return
+                }
                 let oldest = reply.first?["oldest"]?.integer ?? 0
                 if oldest > reached + 1, !session.isJSON {
                     try session.say(
