@@ -17,6 +17,8 @@ let package = Package(
         fuzzer("FuzzBinary"),
         fuzzer("FuzzCertificate"),
         fuzzer("FuzzConfig"),
+        fuzzer("FuzzJSONText"),
         fuzzer("FuzzPayload"),
+        fuzzer("FuzzProviderToken"),
     ]
 )

@@ -26,20 +26,29 @@ extension Configuration {
 
     /// A key without a file and a fault that does nothing; said once, where a wrong line has not said it.
     private mutating func checkSections(_ lines: [INILine]) -> [ConfigFault] {
-        func says(_ kind: String, _ name: String, _ key: String) -> Bool {
-            lines.contains { $0.key == key && Self.name($0.section, kind) == name }
+        let idle = Set(apns.faults.filter(\.actions.isEmpty).map(\.name))
+        let bare = Set(apns.keys.filter(\.value.file.isEmpty).keys)
+        guard !idle.isEmpty || !bare.isEmpty else { return [] }
+        // One pass: there may be as many lines as a megabyte has.
+        var said: Set<String> = []
+        var began: [String: Int] = [:]
+        for line in lines {
+            if let name = Self.name(line.section, "key"), line.key == "file" { said.insert("key \(name)") }
+            guard let name = Self.name(line.section, "fault") else { continue }
+            if line.key == "do" { said.insert("fault \(name)") }
+            began[name] = began[name] ?? line.number
         }
         var faults: [ConfigFault] = []
-        for (id, key) in apns.keys where key.file.isEmpty {
-            apns.keys[id] = nil
-            guard !says("key", id, "file") else { continue }
-            faults.append(ConfigFault(key.line, "[key \(id)]", "names no file: write file = /…/AuthKey_\(id).p8"))
+        for id in bare.sorted() where !said.contains("key \(id)") {
+            faults.append(
+                ConfigFault(
+                    apns.keys[id]?.line ?? 1, "[key \(id)]", "names no file: write file = /…/AuthKey_\(id).p8"))
         }
-        for rule in apns.faults where rule.actions.isEmpty && !says("fault", rule.name, "do") {
-            let line = lines.first { Self.name($0.section, "fault") == rule.name }?.number ?? 1
-            faults.append(ConfigFault(line, "[fault \(rule.name)]", "does nothing: write do = …"))
+        for name in idle.sorted() where !said.contains("fault \(name)") {
+            faults.append(ConfigFault(began[name] ?? 1, "[fault \(name)]", "does nothing: write do = …"))
         }
-        apns.faults.removeAll(where: \.actions.isEmpty)
+        for id in bare { apns.keys[id] = nil }
+        apns.faults.removeAll { idle.contains($0.name) }
         return faults
     }
 }

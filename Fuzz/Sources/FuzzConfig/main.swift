@@ -1,6 +1,7 @@
 import CFuzzer
 import Glibc
 
+@testable import APNs
 @testable import Config
 
 /// Any bytes as a configuration file: every fault names a line of it, in order, and what is in force is within limits
