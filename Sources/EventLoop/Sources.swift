@@ -33,8 +33,10 @@ package final class IOSource {
     private var source: OpaquePointer?
     private let handler: (IOInterest) -> Void
 
+    /// `yields`: whatever else is ready goes first (the bus, the sound server), as a flood here must not hold up a ring.
     package init(
-        _ loop: EventLoop, fd: Int32, _ interest: IOInterest, handler: @escaping (IOInterest) -> Void
+        _ loop: EventLoop, fd: Int32, _ interest: IOInterest, yields: Bool = false,
+        handler: @escaping (IOInterest) -> Void
     ) throws(LoopFailure) {
         self.handler = handler
         self.interest = interest
@@ -48,6 +50,7 @@ package final class IOSource {
                     me.release()
                     return 0
                 }, Unmanaged.passUnretained(self).toOpaque()), "watching descriptor \(fd)")
+        if yields { sd_event_source_set_priority(source, Int64(SD_EVENT_PRIORITY_IDLE)) }
     }
 
     deinit { cancel() }

@@ -320,7 +320,46 @@ import Testing
         #expect(rig.events.filter { $0.kind == .gatewayFault }.count < 60)
     }
 
+    @Test func nobodyNegotiatesTwice() throws {
+        let rig = try Rig()
+        let pem = try rig.credentials.voipClient(app: "org.example.App")
+        // A line with R alone asks s_client to renegotiate; TLS 1.3 has no such thing.
+        let done = try rig.run(
+            Program(
+                "/bin/sh",
+                [
+                    "-c",
+                    "(sleep 0.3; echo R; sleep 0.5) | openssl s_client -connect 127.0.0.1:\(rig.port) -tls1_2 -cert \(pem) -key \(pem) -CAfile \(rig.credentials.authorityPath)",
+                ], in: rig.folder))
+        #expect(done.output.contains("RENEGOTIATING") && done.output.contains("no renegotiation"), "\(done.output)")
+        let good = try rig.client()
+        good.send(Frames.simple())
+        try rig.turn("others go on") { rig.deliveries.count == 1 }
+    }
+
     // MARK: Ports
+
+    @Test func anOpenDoorWantsATrustedCertificate() throws {
+        let folder = Folder()
+        let credentials = try Credentials(directory: folder.path)
+        // Its own authority, which this one does not trust.
+        let rig = try Rig(clients: .trusted([credentials.authority.certificate], isRequired: true)) {
+            $0.isOpenToNetwork = true
+            $0.listeners = [Gateway.Listener(ListenAddress("0.0.0.0:0")!)]
+        }
+        #expect(rig.gateway.addresses.count == 1)
+        let stranger = try rig.client()
+        try rig.turn("a stranger is refused") { rig.causes().contains("certificate-refused") }
+        try rig.turn("and cut") { stranger.isEnded }
+        let bare = try rig.sender()
+        try rig.turn("so is one without any") { rig.causes().contains("no-certificate") && bare.client.isEnded }
+        let identity = try Identity(path: try credentials.voipClient(app: "org.example.App"))
+        let context = try TLSContext.client(identity, trusting: [rig.credentials.authority.certificate])
+        let known = try Client(port: rig.port, session: .client(context, name: "localhost"))
+        rig.clients.append(known)
+        known.send(Frames.simple())
+        try rig.turn("one that is trusted rings") { rig.deliveries.count == 1 }
+    }
 
     @Test func aPortInUseIsTriedAgain() throws {
         let holder = try Rig()
