@@ -422,7 +422,11 @@ extension PushRules {
                 "unknown-token", .badDeviceToken,
                 "no app has the token \(token.short)… (ringctl apps lists them; ringctl apps add APP-ID makes one)")
         } else if token == nil && push.transport != .http2 {
-            out.add("unknown-token", .badDeviceToken, "a token of ringd has 32 bytes (ringctl apps lists them)")
+            let size = push.binaryToken.count
+            out.add(
+                "unknown-token", .badDeviceToken,
+                "no app has the token: it has \(size) \(size == 1 ? "byte" : "bytes"), ringd's have 32 (ringctl apps lists them)"
+            )
         }
         if let registration {
             if sender.environment != .unknown && sender.environment != registration.environment {
