@@ -5,6 +5,8 @@ package enum Text {
     /// noncharacters. Line ends and tabs become spaces; runs of space become one. A cut is marked by an ellipsis and
     /// never splits a grapheme.
     package static func clean(_ raw: String, limit: Int = 256) -> String {
+        // Ids and topics, which a page of records has by the thousand: nothing is to be done with them.
+        if isPlain(raw, limit) { return raw }
         var out = ""
         var size = 0
         var gap = false
@@ -31,6 +33,19 @@ package enum Text {
             size += space + piece.utf8.count
         }
         return out.unicodeScalars.contains(where: isInk) ? out : ""
+    }
+
+    /// Visible ASCII with single blanks between, within the limit.
+    private static func isPlain(_ raw: String, _ limit: Int) -> Bool {
+        raw.utf8.withContiguousStorageIfAvailable { bytes in
+            guard bytes.count <= limit else { return false }
+            var before = UInt8(ascii: " ")
+            for byte in bytes {
+                guard byte > 0x20 && byte < 0x7f || byte == 0x20 && before != 0x20 else { return false }
+                before = byte
+            }
+            return before != 0x20 || bytes.isEmpty
+        } ?? false
     }
 
     /// Leaves a mark: Hangul fillers, joiners, Braille blank and the like are shown as nothing.

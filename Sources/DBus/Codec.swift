@@ -13,7 +13,7 @@ enum Codec {
         case .int64(let n): basic(n, code("x"), iterator)
         case .uint64(let n): basic(n, code("t"), iterator)
         case .double(let n): basic(n, code("d"), iterator)
-        case .string(let text): string(text.contains("\0") ? text.filter { $0 != "\0" } : text, code("s"), iterator)
+        case .string(let text): string(text.utf8.contains(0) ? text.filter { $0 != "\0" } : text, code("s"), iterator)
         case .objectPath(let path):
             guard dbus_validate_path(path, nil) != 0 else { throw invalid("object path", path) }
             string(path, code("o"), iterator)
