@@ -278,6 +278,48 @@ extension EndToEnd {
             #expect(try push().status == 0)
         }
 
+        /// Any certificate will do, until the configuration says whose.
+        @Test func whoseCertificatesAreTrusted() throws {
+            let rig = try Rig(["bus"])
+            let token = try rig.token()
+            let place = rig.scratch.path
+            for command in [
+                "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 9 -subj /CN=team -keyout ca.key -out ca.pem",
+                "req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /UID=\(Rig.app).voip/CN=VoIP -keyout my.key -out my.csr",
+                "x509 -req -in my.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 9 -out my.crt",
+            ] {
+                try run("env", ["-C", place, "openssl"] + command.split(separator: " ").map(String.init))
+            }
+            let mine = rig.scratch.at("my.pem")
+            let parts = try ["my.crt", "my.key"].map { try String(contentsOfFile: rig.scratch.at($0), encoding: .utf8) }
+            try parts.joined().write(toFile: mine, atomically: true, encoding: .utf8)
+            func push(_ caller: String) throws -> Bool {
+                try rig.php(token: token, message: caller, ["--wait", "0.2"], cert: mine).status == 0
+            }
+            #expect(try push("Any"))
+            try rig.event("call.ringing") { $0["caller"]?.string == "Any" }
+
+            func configure(_ text: String) throws {
+                let start = rig.events.count
+                try rig.configure(text)
+                rig.daemon.send(SIGHUP)
+                try rig.event("config.loaded", from: start)
+            }
+            try configure("certificates = trusted\n")
+            #expect(try !push("Stranger"))
+            try rig.event("gateway.fault") { $0["message"]?.string?.contains("certificate") == true }
+            // Ours is trusted as ever.
+            #expect(try rig.php(token: token, message: "Own", ["--wait", "0.2"]).status == 0)
+
+            try configure("certificates = trusted\nauthorities = \(rig.scratch.at("none.pem"))\n")
+            #expect(
+                try rig.event("config.fault")["message"]?.string?
+                    .contains("there is no file \(rig.scratch.at("none.pem"))") == true)
+            try configure("certificates = trusted\nauthorities = \(rig.scratch.at("ca.pem"))\n")
+            #expect(try push("Trusted"))
+            #expect(try rig.ask("pushes", "--limit", "1").items.first?["outcome"]?.string == "queued")
+        }
+
         @Test func aCallThatHasToWaitSaysSo() throws {
             let rig = try Rig(["bus"])
             #expect(try rig.ringctl("ring", "--caller", "Alice").out.hasPrefix("ringing: "))
