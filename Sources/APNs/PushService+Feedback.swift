@@ -3,12 +3,13 @@ package import Crypto
 
 /// The list that the legacy feedback service reads out.
 extension PushService {
-    func noteFailure(_ registration: Registration, _ wall: WallTime) {
-        guard case .unregistered = registration.end, failed[registration.token] == nil,
+    func noteFailure(_ registration: Registration) {
+        guard case .unregistered(let at) = registration.end, failed[registration.token] == nil,
             failed.count < TokenDirectory.mostDead
         else { return }
-        failed[registration.token] = wall
-        onFeedback(registration.token, wall)
+        // When the app went, as 410 has it: not when the push came.
+        failed[registration.token] = at
+        onFeedback(registration.token, at)
     }
 
     package func restore(feedback token: DeviceToken, at wall: WallTime) { failed[token] = wall }

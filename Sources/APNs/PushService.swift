@@ -148,7 +148,7 @@ package final class PushService {
             answer.reasonText = wireName(reason)
             if reason.httpStatus == 410, let registration, let end = registration.end {
                 answer.timestamp = end.at.nanoseconds / 1_000_000
-                noteFailure(registration, wall)
+                noteFailure(registration)
             }
         }
         applyFaults(push, &judgement, &answer, wall)
