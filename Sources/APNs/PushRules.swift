@@ -70,6 +70,12 @@ package final class Sender {
         }
     }
 
+    /// Whose connection it is: by the certificate, else the last provider token's key; empty while neither is known.
+    var identity: String {
+        if let certificate { return Hex.text(certificate.fingerprint) }
+        return token.map { $0.team + "." + $0.key.id } ?? ""
+    }
+
     /// True once a push with a valid provider token was taken.
     package var isAuthenticated: Bool { boundTeam != nil || certificate != nil }
 

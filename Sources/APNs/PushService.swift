@@ -76,9 +76,7 @@ package final class PushService {
     private var random = RandomText()
     var refusals: FaultGate
     var acceptances: FaultGate
-    /// Connections in a row that carried one push and went.
-    private var singles = 0
-    private var lastSingle = Instant(nanoseconds: 0)
+    private var habits = ConnectionHabits()
     private var lastSender: UInt64 = 0
 
     package init(now: Instant = .now, log: PushLog = PushLog()) {
@@ -119,8 +117,8 @@ package final class PushService {
     /// A connection is over: some senders make one for every push, which Apple takes for an attack.
     package func left(_ sender: Sender, now: Instant = .now) {
         guard sender.pushes > 0 else { return }
-        singles = sender.pushes == 1 && now - sender.opened < .seconds(10) ? singles + 1 : 0
-        lastSingle = now
+        let isSingle = sender.pushes == 1 && now - sender.opened < .seconds(10)
+        habits.left(sender.identity, isSingle: isSingle, now: now)
     }
 
     // MARK: Pushes
@@ -130,7 +128,7 @@ package final class PushService {
         var judgement = rules.judge(
             push, from: sender, tokens: tokens, directory: directory, now: now, wall: wall)
         sender.pushes += 1
-        if sender.pushes == 1 && singles >= 3 && now - lastSingle < .seconds(30) && push.transport != .bus {
+        if sender.pushes == 1 && push.transport != .bus && habits.isHabit(of: sender.identity, now: now) {
             judgement.add(
                 "connection-per-push", nil,
                 "a new connection for every push: keep one and reuse it; Apple may take this for an attack and block it"

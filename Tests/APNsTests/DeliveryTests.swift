@@ -342,7 +342,7 @@ struct DeliveryTests {
         #expect(desk.service.takeFeedback(for: voipCertificate()).isEmpty)
         // It fails again, it is told again; a certificate without topics hears all; a restart changes nothing.
         desk.take(desk.request(to: talk))
-        desk.service.restore(feedback: mail.token, at: at)
+        desk.service.restore(feedback: mail.token, at: WallTime(nanoseconds: at.nanoseconds - 1_000_000_000))
         #expect(desk.service.takeFeedback(for: .bare).map(\.token) == [mail.token, talk.token])
         #expect(desk.service.takeFeedback(for: nil).isEmpty)
     }
