@@ -104,10 +104,12 @@ package final class ProviderTokens {
     }
 
     private func parse(_ header: [UInt8]) throws(Refused) -> ProviderToken {
-        guard let space = header.firstIndex(of: UInt8(ascii: " ")),
-            String(decoding: header[..<space], as: UTF8.self).lowercased() == "bearer"
-        else { throw Self.invalid("no-bearer", "authorization is to be: bearer, a blank, the provider token") }
-        let token = header[(space + 1)...].drop { $0 == UInt8(ascii: " ") }
+        // A blank at a value's end cannot come in HTTP/2 (RFC 9113, 8.2.1): a sender without a token sends the word alone.
+        let word = header.prefix { $0 != UInt8(ascii: " ") }
+        guard String(decoding: word, as: UTF8.self).lowercased() == "bearer" else {
+            throw Self.invalid("no-bearer", "authorization is to be: bearer, a blank, the provider token")
+        }
+        let token = header[word.endIndex...].drop { $0 == UInt8(ascii: " ") }
         guard !token.isEmpty else {
             throw Refused(
                 finding: Finding(
@@ -171,13 +173,16 @@ package final class ProviderTokens {
         return ProviderToken(key: key, team: team, issuedAt: issued, advice: advice)
     }
 
+    /// `Double` reads hexadecimal too, which nobody else does.
+    private static func isDecimal(_ text: String) -> Bool { !text.utf8.contains { $0 | 0x20 == UInt8(ascii: "x") } }
+
     /// Integer, float or a string of digits: all three come from libraries in use (apns.md 1.5).
     private static func seconds(_ value: JSONValue?) -> Int64? {
         let number: Double?
         switch value {
         case .integer(let seconds)?: number = Double(seconds)
         case .real(let seconds)?: number = seconds
-        case .string(let text)?: number = text.utf8.count <= 32 ? Double(text) : nil
+        case .string(let text)?: number = text.utf8.count <= 32 && isDecimal(text) ? Double(text) : nil
         default: number = nil
         }
         guard let number, number >= 0, number < 1e15 else { return nil }

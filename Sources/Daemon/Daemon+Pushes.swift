@@ -36,10 +36,12 @@ extension Daemon {
             outcomes[id] = nil
             return unusable(error.description)
         }
-        // The sender's own word on how long it may be kept; 0 is "do not keep", which is what happens anyway.
+        // How long it may be on its way, not how long it may ring (apns.md 1.3): only what comes later than that is late.
         if let expiration = push.expiration, expiration > 0, expiration < 9_000_000_000 {
-            let sent = WallTime(nanoseconds: expiration * 1_000_000_000)
-            signal.expiresAt = signal.expiresAt.map { min($0, sent) } ?? sent
+            let end = WallTime(nanoseconds: expiration * 1_000_000_000)
+            if end.nanoseconds + Self.expirationGrace.nanoseconds < WallTime.now.nanoseconds {
+                signal.expiresAt = signal.expiresAt.map { min($0, end) } ?? end
+            }
         }
         let before = center.calls
         guard let outcome = deliver(signal, app: push.app, payload: push.payload, id: id) else {
@@ -59,6 +61,10 @@ extension Daemon {
         return PushService.Outcome(
             outcome.word, findings: PushAdvice.findings(signal, outcome, before: before, after: center, via: push.via))
     }
+
+    /// Senders that cannot say 0, "at once or never", say the second of now, which is past when it arrives (aioapns's
+    /// time_to_live of 0).
+    private static let expirationGrace: Duration = .seconds(10)
 
     private func unusable(_ why: String) -> PushService.Outcome {
         PushService.Outcome(

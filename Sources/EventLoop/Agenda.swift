@@ -2,6 +2,7 @@ internal import Base
 
 /// Things to do later, in the order of their time, on one timer.
 package final class Agenda {
+    private let loop: EventLoop
     private var timer: TimerSource?
     private var entries: [(at: Instant, work: () -> Void)] = []
 
@@ -9,6 +10,7 @@ package final class Agenda {
     package static let most = 10_000
 
     package init(_ loop: EventLoop) throws(LoopFailure) {
+        self.loop = loop
         timer = try TimerSource(loop) { [weak self] in self?.timeUp() }
     }
 
@@ -17,7 +19,8 @@ package final class Agenda {
         var place = entries.count
         while place > 0, entries[place - 1].at > at { place -= 1 }
         entries.insert((at, work), at: place)
-        if entries.count > Self.most { entries.removeFirst().work() }
+        // Never from inside of this: who asks for later is not ready for it now.
+        if entries.count > Self.most { loop.later(entries.removeFirst().work) }
         arm()
     }
 

@@ -27,6 +27,10 @@ final class HTTP2Conversation: Conversation, HTTP2ServerDelegate {
     private var errorsInARow = 0
     private var isOver = false
     private var isEnding = false
+    /// Our part of the gateway's account; nil once it is given back.
+    private var held: Int? = 0
+    /// Answers wait since then for a sender that takes none of them.
+    private var stalledSince: Instant?
 
     /// Whatever was announced, no connection has more unanswered requests.
     private static let mostStreams = 10_000
@@ -72,6 +76,10 @@ final class HTTP2Conversation: Conversation, HTTP2ServerDelegate {
             }
         } catch {
             return failed(error)
+        }
+        if server.openStreams > server.unanswered && stalledSince == nil {
+            stalledSince = .now
+            gateway.expect(deadline)
         }
         // Kept only while there is traffic: an idle connection is to cost little.
         if frames.capacity > 0 && unfinished.isEmpty && !server.wantsToSend { frames = [] }
@@ -120,29 +128,59 @@ final class HTTP2Conversation: Conversation, HTTP2ServerDelegate {
     func closed() {
         isOver = true
         gateway.service.left(sender)
-        for stream in unfinished { release(stream) }
         unfinished = []
+        // Streams may outlive this by the rest of a turn, and those that are still open end without a word.
+        gateway.heldBytes -= held ?? 0
+        held = nil
+    }
+
+    private func account(_ stream: PushStream, _ bytes: Int) {
+        if let held {
+            self.held = held + bytes - stream.held
+            gateway.heldBytes += bytes - stream.held
+        }
+        stream.held = bytes
     }
 
     // MARK: Time
 
     var deadline: Instant {
         let idle = lastPush + gateway.configuration.idleLimit
-        guard let oldest = unfinished.lazy.map(\.began).min() else { return idle }
-        return min(idle, oldest + settings.requestDeadline)
+        guard !isOver else { return idle }
+        let stall = stalledSince.map { $0 + settings.requestDeadline }
+        let request = unfinished.lazy.map(\.began).min().map { $0 + settings.requestDeadline }
+        return min(idle, stall ?? idle, request ?? idle)
     }
 
-    var idleSince: Instant? { unfinished.isEmpty ? lastPush : nil }
+    var idleSince: Instant? { server.unanswered == 0 ? lastPush : nil }
 
     func timeUp(now: Instant) {
-        guard !isOver else { return }
+        // It hangs on purpose, and that has an end too.
+        guard !isOver else { return connection.finish() }
         self.now = now
-        for stream in unfinished where now - stream.began >= settings.requestDeadline {
+        if let stalledSince, now - stalledSince >= settings.requestDeadline {
+            let limit = settings.requestDeadline.shortText
+            connection.report(
+                ConnectionFault(
+                    "answers-unread", "has not taken an answer for \(limit): it does not read, or its window is zero"))
+            return connection.finish()
+        }
+        let late = unfinished.filter { now - $0.began >= settings.requestDeadline }
+        for stream in late {
             answer(stream, status: 400, id: nil, reason: PushReason.idleTimeout.rawValue)
             remove(stream)
         }
-        if unfinished.isEmpty && now - lastPush >= gateway.configuration.idleLimit {
-            goAway(.noError, PushReason.idleTimeout.rawValue)
+        if !late.isEmpty {
+            fill()
+            // The rest of the request is not waited for.
+            for stream in late where !isOver { server.giveUp(stream) }
+        }
+        if now - lastPush >= gateway.configuration.idleLimit {
+            // It was told before, or will not hear it: it has had its time.
+            guard !isEnding, connection.hasRoom else { return connection.finish() }
+            // What waits for its answer is not idle.
+            lastPush = now
+            if server.unanswered == 0 { goAway(.noError, PushReason.idleTimeout.rawValue) }
         }
         fill()
     }
@@ -162,8 +200,7 @@ final class HTTP2Conversation: Conversation, HTTP2ServerDelegate {
         let stream = gateway.streams.popLast() ?? PushStream()
         stream.began = now
         stream.place = unfinished.count
-        stream.held = PushStream.base
-        gateway.heldBytes += stream.held
+        account(stream, PushStream.base)
         unfinished.append(stream)
         return stream
     }
@@ -177,9 +214,7 @@ final class HTTP2Conversation: Conversation, HTTP2ServerDelegate {
         let stream = unsafeDowncast(stream, to: PushStream.self)
         stream.request.append(body)
         // What is beyond the limit is counted and not kept.
-        let held = PushStream.base + min(stream.request.bodySize, PushRequest.bodyLimit)
-        gateway.heldBytes += held - stream.held
-        stream.held = held
+        account(stream, PushStream.base + min(stream.request.bodySize, PushRequest.bodyLimit))
     }
 
     func streamEnded(_ stream: HTTP2Stream) {
@@ -195,7 +230,8 @@ final class HTTP2Conversation: Conversation, HTTP2ServerDelegate {
     func streamClosed(_ stream: HTTP2Stream) {
         let stream = unsafeDowncast(stream, to: PushStream.self)
         remove(stream)
-        release(stream)
+        account(stream, 0)
+        stalledSince = nil
         stream.request.reset()
         if gateway.streams.count < Gateway.mostSpareStreams { gateway.streams.append(stream) }
     }
@@ -209,11 +245,6 @@ final class HTTP2Conversation: Conversation, HTTP2ServerDelegate {
             last.place = place
         }
         stream.place = -1
-    }
-
-    private func release(_ stream: PushStream) {
-        gateway.heldBytes -= stream.held
-        stream.held = 0
     }
 
     func settingsAcknowledged() {

@@ -11,6 +11,8 @@ open class HTTP2Stream {
     fileprivate var body: [UInt8] = []
     /// It was answered or reset; nothing more of it matters.
     package fileprivate(set) var isDone = false
+    /// Where it stands among its session's streams.
+    fileprivate var place = 0
 
     package init() {}
 }
@@ -56,11 +58,15 @@ package final class HTTP2Server {
         /// Of the header block that is being read.
         var headerBytes = 0
         var resets = HTTP2Server.resetBurst
-        var openStreams = 0
+        var unanswered = 0
+        /// Held for nghttp2, which does not say goodbye to those that are there when its session ends.
+        var streams: [Unmanaged<HTTP2Stream>] = []
     }
 
-    /// Requests that began and were neither answered nor closed.
-    package var openStreams: Int { state.pointee.openStreams }
+    /// Requests that are not over: an answer that was not taken yet is one more that we have to keep.
+    package var openStreams: Int { state.pointee.streams.count }
+    /// Those that were neither answered nor reset.
+    package var unanswered: Int { state.pointee.unanswered }
 
     /// `scratch` is shared by the sessions of one loop.
     package init(
@@ -79,6 +85,11 @@ package final class HTTP2Server {
 
     deinit {
         nghttp2_session_del(session)
+        for stream in state.pointee.streams {
+            stream.takeUnretainedValue().id = 0
+            stream.release()
+        }
+        state.deinitialize(count: 1)
         state.deallocate()
     }
 
@@ -205,9 +216,16 @@ package final class HTTP2Server {
         nghttp2_submit_rst_stream(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, code.rawValue)
     }
 
+    /// Ends a stream whose answer was sent before its request had come to an end (RFC 9113, 8.1).
+    package func giveUp(_ stream: HTTP2Stream) {
+        guard stream.id != 0 else { return }
+        nghttp2_submit_rst_stream(
+            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, HTTP2Code.noError.rawValue)
+    }
+
     private func finish(_ stream: HTTP2Stream) {
         stream.isDone = true
-        state.pointee.openStreams -= 1
+        state.pointee.unanswered -= 1
     }
 
     /// Says GOAWAY with `debug` data. `accepting`: streams up to the last one that came are still answered; else none.
@@ -224,7 +242,9 @@ package final class HTTP2Server {
         stream.isDone = false
         stream.body = []
         let held = Unmanaged.passRetained(stream)
-        state.pointee.openStreams += 1
+        state.pointee.unanswered += 1
+        stream.place = state.pointee.streams.count
+        state.pointee.streams.append(held)
         state.pointee.headerBytes = 0
         state.pointee.current = held
         state.pointee.currentID = id
@@ -271,6 +291,11 @@ package final class HTTP2Server {
         state.pointee.currentID = 0
         nghttp2_session_set_stream_user_data(session, id, nil)
         if !stream.isDone { finish(stream) }
+        let last = state.pointee.streams.removeLast()
+        if stream.place < state.pointee.streams.count {
+            state.pointee.streams[stream.place] = last
+            last.takeUnretainedValue().place = stream.place
+        }
         stream.id = 0
         delegate.streamClosed(stream)
         Unmanaged.passUnretained(stream).release()

@@ -64,6 +64,7 @@ struct ProviderTokenTests {
             ("null", "InvalidProviderToken", "token-iat"), ("true", "InvalidProviderToken", "token-iat"),
             ("\"soon\"", "InvalidProviderToken", "token-iat"), ("-5", "InvalidProviderToken", "token-iat"),
             ("\"nan\"", "InvalidProviderToken", "token-iat"), ("\"inf\"", "InvalidProviderToken", "token-iat"),
+            ("\"0x6b0d5ee4\"", "InvalidProviderToken", "token-iat"),
             ("1e300", "InvalidProviderToken", "token-iat"), ("0", "ExpiredProviderToken", "token-old"),
             ("{}", "InvalidProviderToken", "token-iat"),
         ] as [(String, String?, String?)] {
@@ -77,7 +78,7 @@ struct ProviderTokenTests {
         let long = String(repeating: "a", count: 5000)
         let part = Base64URL.encode(Array("{}".utf8))
         for (authorization, code, words) in [
-            ("basic x", "no-bearer", "bearer"), ("bearer", "no-bearer", "bearer"),
+            ("basic x", "no-bearer", "bearer"), ("bearer", "empty-bearer", "no token"),
             ("bearer  ", "empty-bearer", "no token"),
             ("bearer \(long)", "token-size", "5000 bytes"), ("bearer a.b.c.d", "token-form", "no JWT"),
             ("bearer !.!.!", "token-form", "no JWT"), ("bearer \(part).YQ.YQ", "token-json", "not JSON"),

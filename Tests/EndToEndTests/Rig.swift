@@ -132,14 +132,17 @@ final class Rig {
     private var spy: Program?
     private let watched: JSONLines
     private let spied: JSONLines
+    /// What ringd is started by: a program that becomes it in the end.
+    private let launcher: [String]
     static let app = "com.example.talk"
 
     var log: String { (try? String(contentsOfFile: scratch.at("ringd.log"), encoding: .utf8)) ?? "" }
 
     init(
         _ parts: [String] = ["bus", "sound", "display", "notify"], config: String = "", bus: Bool = true,
-        starts: Bool = true
+        starts: Bool = true, doors: String? = nil, launcher: [String] = []
     ) throws {
+        self.launcher = launcher
         desk = try Desk(parts)
         watched = JSONLines(scratch.at("watch.json"))
         spied = JSONLines(scratch.at("spy.json"))
@@ -152,7 +155,7 @@ final class Rig {
         ]
         if bus { environment["DBUS_SESSION_BUS_ADDRESS"] = desk.bus }
         try scratch.make("home/.keep")
-        try configure(config)
+        try configure(config, doors: doors)
         guard starts else { return }
         try start()
         if bus && parts.contains("bus") { try watch() }
@@ -165,8 +168,8 @@ final class Rig {
     }
 
     /// What ringd.conf says, beside doors on free ports; what does not begin with a section is of `[apns]`.
-    func configure(_ text: String) throws {
-        let others = "[apns]\nhttp2 = 127.0.0.1:0\nfeedback = 127.0.0.1:0\nproxy = none\n"
+    func configure(_ text: String, doors: String? = nil) throws {
+        let others = "[apns]\n" + (doors ?? "http2 = 127.0.0.1:0\nfeedback = 127.0.0.1:0\nproxy = none\n")
         try scratch.make(
             "config/ringd/ringd.conf", Data("[apns]\nbinary = 127.0.0.1:0\n\(text)\n\(others)".utf8))
     }
@@ -180,9 +183,9 @@ final class Rig {
 
     func start() throws {
         let before = log.components(separatedBy: "daemon.ready").count
+        let line = launcher + [Tree.program("ringd"), "--sounds", Tree.sounds]
         daemon = try Program(
-            Tree.program("ringd"), ["--sounds", Tree.sounds], environment: environment,
-            output: scratch.at("ringd.log"))
+            line[0], Array(line.dropFirst()), environment: environment, output: scratch.at("ringd.log"))
         try until("ringd to be ready") {
             guard daemon.isRunning else { throw ToolFailed(line: "ringd ended: \(log)") }
             return log.components(separatedBy: "daemon.ready").count > before

@@ -98,6 +98,38 @@ import Testing
         #expect(sender.goAways.map(\.debug) == [#"{"reason":"IdleTimeout"}"#])
     }
 
+    /// Whatever is still open then: the timer must not fire for it over and over.
+    @Test(arguments: ["hang", "delay 30", "goaway graceful", ""])
+    func whatIsStillOpenAtItsTimeDoesNotSpin(fault: String) throws {
+        let rig = try Rig { $0.idleLimit = .milliseconds(100) }
+        let client = try rig.frameClient(settings: [(4, 0)])
+        let body = Array((fault.isEmpty ? "{}" : #"{"ringd-fault":"\#(fault)"}"#).utf8)
+        let block = HTTP2SpecTests.block + HPACK.literal("authorization", "bearer \(try rig.providerToken())")
+        client.send(
+            H2Frame.headers(1, fault.isEmpty ? HTTP2SpecTests.block : block).bytes + H2Frame.data(1, body).bytes)
+        // A request that is not answered keeps a connection from its end, and one whose answer is not taken does not.
+        if fault.hasPrefix("goaway") { client.send(H2Frame.headers(3, HTTP2SpecTests.block).bytes) }
+        try rig.turn("it came") { rig.pushCount == 1 }
+        let since = Instant.now
+        var turns = 0
+        while Instant.now - since < .milliseconds(700) {
+            try rig.loop.turn(timeout: .milliseconds(20))
+            turns += 1
+        }
+        #expect(turns < 80)
+        if !fault.hasPrefix("delay") { try rig.turn("its end") { rig.gateway.connectionCount == 0 } }
+    }
+
+    @Test func anAnswerThatIsNotTakenEndsTheConnection() throws {
+        let rig = try Rig { $0.http2.requestDeadline = .milliseconds(200) }
+        let client = try rig.frameClient(settings: [(4, 0)])
+        client.send(H2Frame.headers(1, HTTP2SpecTests.block).bytes + H2Frame.data(1, Array("{}".utf8)).bytes)
+        try rig.turn("the end") { client.isEnded }
+        #expect(rig.causes().contains("answers-unread"))
+        try rig.turn("the table is empty") { rig.gateway.connectionCount == 0 }
+        #expect(rig.gateway.heldBytes == 0)
+    }
+
     @Test func stoppingSaysShutdown() throws {
         let rig = try Rig()
         let sender = try rig.sender(certificate: true)
@@ -319,6 +351,41 @@ import Testing
             good.responses[answer] != nil && (flood.isEnded || flood.isFlushed)
         }
         #expect(good.responses[answer]?.status == 200)
+    }
+
+    /// What a connection held is given back at its end, however that comes: answered and not taken, or not answered.
+    @Test(arguments: ["delay 30", "hang", "cut", "goaway abrupt", "hello"])
+    func whatAConnectionHeldIsGivenBack(fault: String) throws {
+        let rig = try Rig()
+        let client = try rig.frameClient(settings: [(4, 0)])
+        for stream in 0..<8 {
+            let id = UInt32(2 * stream + 1)
+            client.send(
+                H2Frame.headers(id, HTTP2SpecTests.block).bytes
+                    + H2Frame.data(id, Array(#"{"ringd-fault":"\#(fault)"}"#.utf8)).bytes)
+        }
+        try rig.turn("it came") { rig.pushCount > 0 }
+        for _ in 0..<20 { try rig.turn("a turn") { true } }
+        client.hangUp()
+        try rig.turn("the table is empty") { rig.gateway.connectionCount == 0 }
+        #expect(rig.gateway.heldBytes == 0)
+    }
+
+    /// A sender that opens no window for answers has no more streams than any other.
+    @Test func answersThatAreNotTakenCount() throws {
+        let rig = try Rig { $0.http2.firstStreams = 10 }
+        let client = try rig.frameClient(settings: [(4, 0)])
+        client.send(H2Frame.settings(ack: true).bytes)
+        for stream in 0..<100 {
+            let id = UInt32(2 * stream + 1)
+            client.send(H2Frame.headers(id, HTTP2SpecTests.block).bytes + H2Frame.data(id, Array("{}".utf8)).bytes)
+        }
+        client.send(H2Frame.ping("afterall").bytes)
+        try rig.turn("all came") {
+            var bytes = client.received
+            return H2Frame.take(from: &bytes).contains(.ping("afterall", ack: true))
+        }
+        #expect(rig.pushCount <= 10)
     }
 
     @Test func whatRequestsHoldIsBounded() throws {
