@@ -33,6 +33,8 @@ package final class Registration {
     let topic: [UInt8]
     /// Nil until its first push.
     var bucket: TokenBucket?
+    /// What it was made for: the configuration may change.
+    var bucketRate = 0
 
     package init(
         token: DeviceToken, app: String, device: String = TokenDirectory.desktop, kind: TokenKind,

@@ -34,6 +34,9 @@ struct FloodTests {
             desk.take(desk.request(to: desk.registration(.alert), [.authorization: "bearer \(token)"])).status == 200)
         desk.service.rules.deviceRate = 0
         #expect(burst() == 100)
+        // Another rate holds for tokens that had one, too.
+        desk.service.rules.deviceRate = 15
+        #expect(burst() == 30)
     }
 
     @Test func whatIsLateIsBounded() {
