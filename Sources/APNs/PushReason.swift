@@ -53,21 +53,3 @@ package enum PushReason: String, Sendable, CaseIterable {
         }
     }
 }
-
-/// Why a push was not taken: the reason that the protocol has a word for, and what a person needs to know beyond it.
-package struct PushRefusal: Error, Sendable, Equatable {
-    package let reason: PushReason
-    /// E.g. `the token is this app's alert token`; empty if the reason says all.
-    package let explanation: String
-
-    package init(_ reason: PushReason, _ explanation: String = "") {
-        self.reason = reason
-        self.explanation = explanation
-    }
-}
-
-/// What became of a push at the door.
-package enum PushVerdict: Sendable, Equatable {
-    case accepted
-    case refused(PushRefusal)
-}

@@ -54,8 +54,6 @@ final class Connection: Guest {
     private static let turnBudget = 32_768
     /// At most this many bytes are thrown away while closing.
     private static let drainLimit = 1 << 20
-    /// How long a connection that has nothing to say may take to say what it speaks.
-    private static let plainLimit = 24
 
     init(
         id: Int, socket: Socket, session: TLSSession, service: Gateway.Service, profile: Gateway.Profile,

@@ -17,17 +17,12 @@ package struct HTTP2Failure: Error, Sendable, Equatable, CustomStringConvertible
     package var isFlood: Bool { code == NGHTTP2_ERR_FLOODED.rawValue }
 }
 
-/// RFC 9113, 7.
+/// Of RFC 9113, 7, those that are said here; the others are nghttp2's to say.
 package enum HTTP2Code: UInt32, Sendable {
     case noError = 0
     case protocolError = 1
     case internalError = 2
-    case flowControlError = 3
-    case settingsTimeout = 4
-    case streamClosed = 5
-    case frameSizeError = 6
     case refusedStream = 7
     case cancel = 8
-    case compressionError = 9
     case enhanceYourCalm = 11
 }
