@@ -79,7 +79,7 @@ extension Daemon {
             Event(
                 isOnline ? .deviceOnline : .deviceOffline, level: .notice,
                 isOnline
-                    ? "\(device) is online again: \(count) pushes were waiting"
+                    ? "\(device) is online again: \(count) \(count == 1 ? "push was" : "pushes were") waiting"
                     : "\(device) is offline: pushes to it are kept, one for each app",
                 [.init("device", .text(device)), .init("delivered", .number(Int64(count)))]))
         return count
