@@ -93,6 +93,13 @@ extension Daemon {
         for row in snapshot.tokens {
             if let registration = Registration(row) { apns.directory.restore(registration) }
         }
+        var change = DirectoryChange()
+        change.newTokens = apns.directory.complete().map(TokenRow.init)
+        if !change.newTokens.isEmpty {
+            change.newApps = apns.directory.apps
+            change.newDevices = apns.directory.devices
+            edges.store.apply(change)
+        }
         apns.restore(offline: Set(snapshot.devices.filter(\.isOffline).map(\.name)))
         for row in snapshot.feedback {
             if let token = DeviceToken(row.token) { apns.restore(feedback: token, at: row.failed) }
