@@ -128,6 +128,13 @@ package final class TokenDirectory {
         }
     }
 
+    /// Mints what an earlier run could not keep, on a disk that was full: without it, an app would be there and have no
+    /// tokens for good. All that is there then may have to be kept anew.
+    package func complete() -> [Registration] {
+        guard hasRoom() else { return [] }
+        return apps.flatMap { app in devices.flatMap { mint(app: app, device: $0) } }
+    }
+
     private func mint(app: String, device: String) -> [Registration] {
         guard living[app]?[device] == nil else { return [] }
         var made: [Registration] = []

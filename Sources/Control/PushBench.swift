@@ -87,9 +87,9 @@ struct PushBench {
     }
 
     private func binary(_ connections: Int, _ tally: Tally, _ bar: ProgressBar) throws(Refusal) -> Instant {
+        var notification = try via.notification()
         var senders: [BinarySender] = []
         for _ in 0..<connections { senders.append(BinarySender(try via.channel())) }
-        var notification = try via.notification()
         let began = Instant.now
         while tally.sent < count {
             for sender in senders {

@@ -133,8 +133,8 @@ struct PushVia {
     // MARK: Binary
 
     private func sendBinary() throws(Refusal) {
-        let sender = BinarySender(try channel())
         let notification = try self.notification()
+        let sender = BinarySender(try channel())
         try Self.sending { () throws(SendFailure) in
             try sender.send(notification)
             // Success is silence: a refusal comes at once, if it comes.
@@ -175,13 +175,16 @@ struct PushVia {
             return value
         }
         let expiration = try invocation.options["expiration"].map { text throws(Refusal) in
-            try Self.expiration(text)
+            guard let seconds = UInt32(try Self.expiration(text)) else {
+                throw Refusal.usage("push: by the binary protocol, --expiration is a number from 0 to \(UInt32.max)")
+            }
+            return seconds
         }
         let command: UInt8 = try number("command", 2)
         guard command <= 2 else { throw .usage("push: --command is 0, 1 or 2") }
         return BinarySender.Notification(
             command: command, token: token, payload: content.payload, identifier: try number("identifier", 1),
-            expiration: UInt32(expiration ?? "0") ?? 0, priority: try number("priority", 10))
+            expiration: expiration ?? 0, priority: try number("priority", 10))
     }
 
     // MARK: Who we are, and whom we trust

@@ -70,8 +70,14 @@ extension Verbs {
             ], example: "ringctl device tokens --kind voip --environment production", count: 0...1
         ) { invocation, session throws(Refusal) in
             var filter: [DBusValue.Entry] = []
-            for name in ["app", "kind", "environment"] {
-                if let text = invocation.options[name] { filter.append(.init(name, .string(text))) }
+            for (name, known) in [
+                ("app", []), ("kind", ["voip", "alert"]), ("environment", ["sandbox", "production"]),
+            ] {
+                guard let text = invocation.options[name] else { continue }
+                guard known.isEmpty || known.contains(text) else {
+                    throw .usage("device tokens: --\(name) is \(known.joined(separator: " or "))")
+                }
+                filter.append(.init(name, .string(text)))
             }
             if let device = invocation.arguments.first { filter.append(.init("device", .string(device))) }
             var next: Int64 = 0

@@ -79,7 +79,7 @@ extension Daemon {
             Event(
                 isOnline ? .deviceOnline : .deviceOffline, level: .notice,
                 isOnline
-                    ? "\(device) is online again: \(count) pushes were waiting"
+                    ? "\(device) is online again: \(count) \(count == 1 ? "push was" : "pushes were") waiting"
                     : "\(device) is offline: pushes to it are kept, one for each app",
                 [.init("device", .text(device)), .init("delivered", .number(Int64(count)))]))
         return count
@@ -92,6 +92,13 @@ extension Daemon {
         for device in snapshot.devices { apns.directory.addDevice(named: device.name) }
         for row in snapshot.tokens {
             if let registration = Registration(row) { apns.directory.restore(registration) }
+        }
+        var change = DirectoryChange()
+        change.newTokens = apns.directory.complete().map(TokenRow.init)
+        if !change.newTokens.isEmpty {
+            change.newApps = apns.directory.apps
+            change.newDevices = apns.directory.devices
+            edges.store.apply(change)
         }
         apns.restore(offline: Set(snapshot.devices.filter(\.isOffline).map(\.name)))
         for row in snapshot.feedback {

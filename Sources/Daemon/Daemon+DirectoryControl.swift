@@ -24,7 +24,7 @@ extension Daemon {
         case "SetOnline":
             let device = try deviceName(first)
             return [.uint32(UInt32(clamping: setOnline(call.arguments[1].flag ?? true, device: device)))]
-        case "Tokens": return tokens(call.arguments[0])
+        case "Tokens": return try tokens(call.arguments[0])
         default: throw refusal("UnknownMethod", "\(call.member) is not known")
         }
     }
@@ -154,9 +154,11 @@ extension Daemon {
     /// A page ends with a device, so that `skip` counts those.
     private static let tokensAPage = 2000
 
-    private func tokens(_ filter: DBusValue) -> [DBusValue] {
+    private func tokens(_ filter: DBusValue) throws(DBusFailure) -> [DBusValue] {
         func text(_ key: String) -> String? { filter[key]?.text.flatMap { $0.isEmpty ? nil : $0 } }
         let (app, device, kind, environment) = (text("app"), text("device"), text("kind"), text("environment"))
+        if let app, !apns.directory.has(app: app) { throw unknownApp(app) }
+        if let device { _ = try deviceName(device) }
         let apps = apns.directory.apps.filter { app == nil || $0 == app }
         let devices = apns.directory.devices.filter { device == nil || $0 == device }
         var skipped = max(0, Int(clamping: filter["skip"]?.integer ?? 0))

@@ -100,7 +100,8 @@ final class HTTP2Conversation: Conversation, HTTP2ServerDelegate {
     /// What is queued, without a look at room: a GOAWAY that explains the end.
     private func sayRest() {
         frames.removeAll(keepingCapacity: true)
-        _ = try? server.drain(into: &frames, limit: 16_384)
+        // As much as the answers to all that one connection may have open.
+        _ = try? server.drain(into: &frames, limit: 1 << 20)
         if !frames.isEmpty { connection.send(frames) }
     }
 
@@ -120,6 +121,8 @@ final class HTTP2Conversation: Conversation, HTTP2ServerDelegate {
                 stream, status: 503, id: stream.request.string(.id).map { Array($0.utf8) },
                 reason: PushReason.shutdown.rawValue)
         }
+        // Answers first: to some clients a GOAWAY is the end of all.
+        sayRest()
         server.goAway(.noError, debug: Self.json(reason: PushReason.shutdown.rawValue))
         sayRest()
         isOver = true

@@ -29,8 +29,9 @@ package struct GatewayAddress: Sendable, Equatable, CustomStringConvertible {
             host = rest[..<colon]
             port = number
         }
-        guard !host.isEmpty, host.utf8.count <= 253, !host.contains(where: { $0.isWhitespace || $0 == "/" }), port > 0
-        else { return nil }
+        // Nothing else stands in a name, and what is in here is shown.
+        let isName = host.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "/") }
+        guard !host.isEmpty, host.utf8.count <= 253, isName, port > 0 else { return nil }
         self.init(host: String(host), port: port)
     }
 

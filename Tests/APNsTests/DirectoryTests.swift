@@ -18,6 +18,24 @@ struct DirectoryTests {
         #expect(tokens.allSatisfy { directory[$0.token] === $0 })
     }
 
+    /// A full disk keeps some of a change and not the rest.
+    @Test func whatWasNotKeptIsMadeAnew() {
+        let directory = TokenDirectory()
+        directory.restore(app: "empty.app")
+        for kind in TokenKind.allCases {
+            for environment in [PushEnvironment.sandbox, .production] {
+                directory.restore(
+                    Registration(token: .random(), app: "a.a", device: "x", kind: kind, environment: environment))
+            }
+        }
+        let made = directory.complete()
+        #expect(made.count == 12 && directory.complete().isEmpty)
+        #expect(Set(made.map { "\($0.app) \($0.device)" }) == ["a.a desktop", "empty.app desktop", "empty.app x"])
+        for app in ["a.a", "empty.app"] {
+            for device in ["desktop", "x"] { #expect(directory.tokens(app: app, device: device).count == 4) }
+        }
+    }
+
     @Test func theDeadAreKnownForAWhile() {
         let directory = TokenDirectory()
         _ = directory.add(devices: ["x"])

@@ -140,6 +140,23 @@ import Testing
         #expect(rig.gateway.connectionCount == 0 && !rig.gateway.hasDeadline)
     }
 
+    @Test func stoppingAnswersAllThatIsOpenAndThenSaysGoodbye() throws {
+        let rig = try Rig()
+        let client = try rig.frameClient()
+        for stream in 0..<600 { client.send(H2Frame.headers(UInt32(2 * stream + 1), HTTP2SpecTests.block).bytes) }
+        client.send(H2Frame.ping("afterall").bytes)
+        func frames() -> [H2Frame] {
+            var bytes = client.received
+            return H2Frame.take(from: &bytes)
+        }
+        try rig.turn("all began") { frames().contains(.ping("afterall", ack: true)) }
+        rig.gateway.stop()
+        try rig.turn("the end") { client.isEnded }
+        let kinds = frames().map(\.kind)
+        #expect(kinds.count { $0 == H2Frame.Kind.data } == 600)
+        #expect(kinds.last == H2Frame.Kind.goAway)
+    }
+
     // MARK: The limit of streams
 
     @Test func oneStreamUntilTheSenderIsKnown() throws {
