@@ -40,6 +40,19 @@ package enum FaultAction: Sendable, Equatable {
     package static let grammar =
         "status CODE [REASON], reason REASON, delay SECONDS, late SECONDS, lose, duplicate, reorder, refuse-stream, reset, goaway [graceful|abrupt] [TEXT], hang, close, cut"
 
+    /// What the sender gets instead of an answer, in words; nil: an answer.
+    var insteadOfAnswer: String? {
+        switch self {
+        case .refuseStream: "RST_STREAM, REFUSED_STREAM"
+        case .reset: "RST_STREAM, INTERNAL_ERROR"
+        case .goAway(isGraceful: false, _): "GOAWAY"
+        case .hang: "silence"
+        case .close: "the connection's end"
+        case .cut: "a TCP reset"
+        case .answer, .delay, .late, .lose, .duplicate, .reorder, .goAway: nil
+        }
+    }
+
     /// Reads a list; at most 8.
     package static func list(_ text: String) throws(Fault) -> [FaultAction] {
         guard text.utf8.count <= 512 else { throw Fault(words: "a fault has at most 512 bytes") }
@@ -143,8 +156,8 @@ struct FaultRules {
 
     init() {}
 
-    /// What befalls this push: by the first rule that fits, then by a key in the payload.
-    mutating func actions(token: String, app: String?, body: Bytes) -> [FaultAction] {
+    /// What befalls this push: by the first rule that fits, then by a key in the payload, which may be wrong.
+    mutating func actions(token: String, app: String?, body: Bytes) throws(FaultAction.Fault) -> [FaultAction] {
         for (index, rule) in rules.enumerated() {
             if let prefix = rule.token, !token.hasPrefix(prefix) { continue }
             if let wanted = rule.app, wanted != app { continue }
@@ -152,7 +165,7 @@ struct FaultRules {
             if let times = rule.times, counts[index] > times * rule.every { continue }
             if counts[index] % rule.every == 0 { return rule.actions }
         }
-        return Self.inPayload(body) ?? []
+        return try Self.inPayload(body)
     }
 
     var isEmpty: Bool { rules.isEmpty }
@@ -160,9 +173,13 @@ struct FaultRules {
     static let key: StaticString = "\"ringd-fault\""
 
     /// A look at the bytes first: nearly no payload has the key.
-    static func inPayload(_ body: Bytes) -> [FaultAction]? {
-        guard body.contains(hyphenated: key), let json = try? JSONValue.parse(Array(body)) else { return nil }
-        let text = json["ringd-fault"]?.string ?? json["aps"]?["ringd-fault"]?.string
-        return text.flatMap { try? FaultAction.list($0) }
+    static func inPayload(_ body: Bytes) throws(FaultAction.Fault) -> [FaultAction] {
+        guard body.contains(hyphenated: key), let json = try? JSONValue.parse(Array(body)),
+            let value = json["ringd-fault"] ?? json["aps"]?["ringd-fault"]
+        else { return [] }
+        guard let text = value.string else {
+            throw FaultAction.Fault(words: "it is to be text: \(FaultAction.grammar)")
+        }
+        return try FaultAction.list(text)
     }
 }

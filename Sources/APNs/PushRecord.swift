@@ -30,9 +30,9 @@ package struct PushRecord: Sendable, Equatable {
     package var uniqueID = ""
     package var expiration: Int64?
     package var priority: UInt8 = 10
-    /// The HTTP status, also for pushes of other doors; 0: it was not answered.
+    /// The HTTP status, also for pushes of other doors; 0: a fault came instead of an answer, and `reason` says which.
     package var status = 200
-    /// Empty: accepted.
+    /// Empty: accepted. Else a reason of APNs.
     package var reason = ""
     package var findings: [Finding] = []
     /// What became of it, a word that stays and for some a colon and words: `rings`, `stored: desktop is offline`.

@@ -7,13 +7,15 @@ extension PushService {
         _ wall: WallTime
     ) {
         let registration = judgement.registration
-        PushText.with(sender.peer, registration?.app ?? "", registration?.device ?? "", answer.reasonText, outcome) {
+        let instead = answer.faults.lazy.compactMap(\.insteadOfAnswer).first
+        let reasonText = instead ?? answer.reasonText
+        PushText.with(sender.peer, registration?.app ?? "", registration?.device ?? "", reasonText, outcome) {
             peer, app, device, reason, outcome in
             sender.credentials.withUnsafeBufferPointer { credentials in
                 answer.id.withUnsafeBufferPointer { id in
                     answer.uniqueID.withUnsafeBufferPointer { unique in
                         _ = log.append(
-                            push, from: sender, judgement, status: answer.status,
+                            push, from: sender, judgement, status: instead == nil ? answer.status : 0,
                             texts: PushLog.Texts(
                                 peer: peer, sender: credentials, app: app, device: device, topic: push[.topic],
                                 pushType: push[.pushType], collapseID: push[.collapseID], id: id, uniqueID: unique,

@@ -180,7 +180,11 @@ package final class PushService {
         guard !faultRules.isEmpty || push.body.contains(hyphenated: FaultRules.key) else { return }
         let registration = judgement.registration
         let token = faultRules.isEmpty ? "" : registration?.token.hex ?? ""
-        answer.faults = faultRules.actions(token: token, app: registration?.app, body: push.body)
+        do throws(FaultAction.Fault) {
+            answer.faults = try faultRules.actions(token: token, app: registration?.app, body: push.body)
+        } catch {
+            return judgement.add("fault-words", nil, "ringd-fault in the payload: \(error.words)")
+        }
         guard !answer.faults.isEmpty else { return }
         for case .answer(let status, let reason) in answer.faults {
             answer.status = status

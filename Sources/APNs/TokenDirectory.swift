@@ -149,6 +149,9 @@ package final class TokenDirectory {
         return made
     }
 
+    /// Apps that are here, and those whose dead tokens are still known.
+    package var rememberedApps: Set<String> { Set(living.keys).union(known.values.map(\.app)) }
+
     // MARK: Going
 
     /// What has come to its end, and what ended so long ago that it is not known any more.

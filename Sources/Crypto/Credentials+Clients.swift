@@ -72,6 +72,12 @@ extension Credentials {
         for suffix in ["pem", "p12", "cer"] { PrivateFile.remove(clientPath(app, suffix)) }
     }
 
+    /// The apps that a sender's certificate is here for.
+    package var clientApps: [String] {
+        PrivateFile.names(in: directory) { $0.hasPrefix("voip-") && $0.hasSuffix(".pem") }
+            .map { String($0.dropFirst(5).dropLast(4)) }
+    }
+
     func clientPath(_ app: String, _ suffix: String) -> String { "\(directory)/voip-\(app).\(suffix)" }
 }
 

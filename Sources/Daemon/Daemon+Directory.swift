@@ -36,9 +36,16 @@ extension Daemon {
         var change = DirectoryChange(apns.directory.remove(app: id, at: .now))
         change.goneApps = [id]
         edges.store.apply(change)
-        edges.credentials?.forgetClient(app: id)
         receive(.unbound(app: id))
         return true
+    }
+
+    /// The certificate of an app that went is kept while its tokens are known: with it a sender learns that they are dead,
+    /// and reads the feedback list. After that it is a private key that nobody needs.
+    func forgetOldClients() {
+        guard let credentials = edges.credentials else { return }
+        let remembered = apns.directory.rememberedApps
+        for app in credentials.clientApps where !remembered.contains(app) { credentials.forgetClient(app: app) }
     }
 
     /// New tokens for an app on a device; false if it is not there.

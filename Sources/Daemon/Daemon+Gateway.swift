@@ -22,6 +22,9 @@ extension Daemon {
             makeRoomForConnections()
             gateway.start()
             daily.arm(after: .seconds(86_400))
+            // What senders' SSL_CERT_FILE names is to be there from the beginning. It takes milliseconds, so not before
+            // READY=1.
+            loop.later { [unowned self] in self.assumeIsolated { $0.makeBundle() } }
         } catch {
             edges.gatewayFault = "\(error)"
             emit(Event(.gatewayFault, level: .error, "the APNs gateway cannot start: \(error)"))
@@ -52,9 +55,18 @@ extension Daemon {
                 [.init("cause", .text("too-few-descriptors"))]))
     }
 
+    private func makeBundle() {
+        do {
+            _ = try edges.credentials?.bundlePath()
+        } catch {
+            emit(Event(.gatewayFault, level: .warning, "bundle.pem cannot be made: \(error)"))
+        }
+    }
+
     /// The server's certificate lives 13 months and a daemon may live longer: looked at once a day and on reload.
     func renewCertificate() {
         daily.arm(after: .seconds(86_400))
+        forgetOldClients()
         guard let credentials = edges.credentials, let gateway = edges.gateway else { return }
         do {
             guard try credentials.renewIfDue() else { return }

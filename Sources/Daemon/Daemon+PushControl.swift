@@ -3,6 +3,7 @@ internal import Base
 internal import BusService
 internal import Calls
 internal import DBus
+internal import Gateway
 
 /// Pushes by D-Bus, and the record of all of them.
 extension Daemon {
@@ -146,6 +147,10 @@ extension PushRecord {
                     })), .init("notes", .strings(notes)), .init("payload", .bytes(payload)),
         ]
         if let expiration { out.append(.init("expiration", .int64(expiration))) }
+        // What the legacy protocol said, which knows fewer words.
+        if transport.hasPrefix("binary"), let reason = PushReason(rawValue: reason) {
+            out.append(.init("binary_status", .int64(Int64(reason.binaryStatus.rawValue))))
+        }
         return out
     }
 }

@@ -49,8 +49,17 @@ extension Daemon {
         // With a bus, the name comes first: a second daemon must neither ring for the first one's calls nor take its
         // port. A bus that is not there, or does not answer, is not waited for.
         guard let bus = edges.bus else { return ready() }
-        bus.onUnavailable = { [unowned self] in ready() }
+        bus.onUnavailable = { [unowned self] in
+            // A bus that started us and is gone will not come back for us, and the next one starts another ringd, which
+            // would find our ports taken: `dbus-run-session` is such a bus.
+            if isReady && isStartedByBus { stop(status: 0) } else { ready() }
+        }
         bus.connect()
+    }
+
+    /// By D-Bus activation (D-Bus specification, "Message Bus Starting Services"), and not through systemd.
+    private var isStartedByBus: Bool {
+        options.environment["DBUS_STARTER_ADDRESS"] != nil && options.environment["NOTIFY_SOCKET"] == nil
     }
 
     private func makeEdges() throws(LoopFailure) {

@@ -248,7 +248,9 @@ import Testing
         _ = try made.voipClient(app: "org.example.App")
         try Data().write(to: URL(filePath: folder.path + "/voip-org.example.App.p12"))
         try Data().write(to: URL(filePath: folder.path + "/voip-org.example.App.cer"))
+        #expect(made.clientApps == ["org.example.App"])
         made.forgetClient(app: "org.example.App")
+        #expect(made.clientApps.isEmpty)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).allSatisfy { !$0.hasPrefix("voip-") })
     }
 }

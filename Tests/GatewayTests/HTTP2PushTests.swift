@@ -281,6 +281,29 @@ import Testing
         try rig.turn("the table is empty") { rig.gateway.connectionCount == 0 }
     }
 
+    @Test func theRecordSaysWhatCameInsteadOfAnAnswer() throws {
+        let rig = try Rig()
+        for (words, reason) in [
+            ("refuse-stream", "RST_STREAM, REFUSED_STREAM"), ("reset", "RST_STREAM, INTERNAL_ERROR"),
+            ("close", "the connection's end"), ("goaway abrupt", "GOAWAY"),
+        ] {
+            let sender = try rig.sender(certificate: true)
+            let count = rig.pushCount
+            _ = try sender.push(body: fault(words))
+            try rig.turn(words) { rig.pushCount > count }
+            #expect(rig.pushes.last?.status == 0 && rig.pushes.last?.reason == reason)
+        }
+    }
+
+    @Test(arguments: ["bogus", "delay", "reason Nonsense", ""])
+    func aFaultThatIsNoneIsSaid(words: String) throws {
+        let rig = try Rig()
+        let sender = try rig.sender(certificate: true)
+        #expect(try rig.answer(sender, sender.push(body: fault(words))).status == 200)
+        let finding = try #require(rig.pushes.last?.findings.first { $0.code == "fault-words" })
+        #expect(finding.reason == nil && finding.text.hasPrefix("ringd-fault in the payload: "))
+    }
+
     @Test func delaysDuplicatesLossAndOrder() throws {
         let rig = try Rig()
         let sender = try rig.sender(certificate: true)
