@@ -193,7 +193,7 @@ extension PushRules {
         } else {
             hint = "a push goes to /3/device/TOKEN"
         }
-        out.add("path", .badPath, "\(Text.clean(path.text, limit: 80)): \(hint)")
+        out.add("path", .badPath, "\(DeviceToken.hidden(in: path.text, limit: 80)): \(hint)")
         return false
     }
 
@@ -358,7 +358,7 @@ extension PushRules {
             if hasTopic && !Self.isTopic(topic) {
                 out.add(
                     "topic-form", .badTopic,
-                    "apns-topic \"\(Text.clean(topic.text, limit: 80))\" is no bundle id: letters, digits, dots, hyphens"
+                    "apns-topic \"\(DeviceToken.hidden(in: topic.text, limit: 80))\" is no bundle id: letters, digits, dots, hyphens"
                 )
                 return nil
             }
@@ -371,7 +371,7 @@ extension PushRules {
             if !sender.topics.isEmpty && !sender.topics.contains(where: { topic.equals($0) }) {
                 out.add(
                     "certificate-topic", .topicDisallowed,
-                    "the client certificate is for \(sender.certificate!.topics.joined(separator: ", ")), not for \(Text.clean(topic.text, limit: 80))"
+                    "the client certificate is for \(sender.certificate!.topics.joined(separator: ", ")), not for \(DeviceToken.hidden(in: topic.text, limit: 80))"
                 )
             } else if let certificate = sender.certificate, !certificate.topicKinds.isEmpty, let kind,
                 let entry = certificate.topicKinds.first(where: { topic.equals(string: $0.topic) }),
@@ -471,7 +471,7 @@ extension PushRules {
         }
         guard !fits else { return }
         let said = push.string(.topic) ?? sender.certificate?.topics.joined(separator: ", ") ?? ""
-        let topic = Text.clean(said, limit: 80)
+        let topic = DeviceToken.hidden(in: said, limit: 80)
         let isMine = push.transport == .bus || topic.isEmpty || sender.topics.contains(registration.topic)
         switch (registration.kind, kind) {
         case (.alert, .voip?) where isMine || topic.hasPrefix(registration.app), (.alert, nil) where isMine:
