@@ -64,6 +64,27 @@ package struct DeviceToken: Hashable, Sendable {
     /// Enough to tell it apart, for logs.
     package var short: String { Hex.text(bytes.prefix(4)) }
 
+    /// What a sender wrote, fit to be shown: a token that stands where none belongs, as in a path with a slip in it, is cut
+    /// to its beginning.
+    static func hidden(in text: String, limit: Int = 256) -> String {
+        var out: [UInt8] = []
+        var run = 0
+        // Behind the last byte, one that ends a run.
+        for byte in Array(text.utf8.prefix(16_384)) + [0] {
+            if Hex.value(of: byte) != nil {
+                run += 1
+            } else {
+                if run >= size {
+                    out.removeLast(run - 8)
+                    out += Array("…".utf8)
+                }
+                run = 0
+            }
+            out.append(byte)
+        }
+        return Text.clean(String(decoding: out.dropLast(), as: UTF8.self), limit: limit)
+    }
+
     /// A new one; the system's generator is getrandom(2), asked four times a token.
     package static func random() -> DeviceToken {
         DeviceToken(

@@ -87,8 +87,9 @@ package enum FaultAction: Sendable, Equatable {
     ]
 
     private static func status(_ words: [String]) throws(Fault) -> FaultAction {
-        guard words.count > 1, let code = Int(words[1]), (200...599).contains(code) else {
-            throw Fault(words: "status takes a code from 200 to 599")
+        // Those without a body could not carry a reason.
+        guard words.count > 1, let code = Int(words[1]), (200...599).contains(code), code != 204, code != 304 else {
+            throw Fault(words: "status takes a code from 200 to 599 that may have a body")
         }
         let name = words.count > 2 ? words[2] : PushReason.allCases.first { $0.httpStatus == code }?.rawValue ?? ""
         guard name.utf8.count <= 64, name.allSatisfy({ $0.isLetter && $0.isASCII }) else {

@@ -141,7 +141,7 @@ extension PushLog {
         out.sender = cursor.clean()
         out.app = cursor.clean()
         out.device = cursor.clean()
-        out.topic = cursor.clean()
+        out.topic = DeviceToken.hidden(in: cursor.next().text)
         out.pushType = cursor.clean()
         out.collapseID = cursor.clean()
         out.id = cursor.clean()

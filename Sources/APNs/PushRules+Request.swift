@@ -39,7 +39,7 @@ extension PushRules {
         } else {
             hint = "a push goes to /3/device/TOKEN"
         }
-        out.add("path", .badPath, "\(Text.clean(path.text, limit: 80)): \(hint)")
+        out.add("path", .badPath, "\(DeviceToken.hidden(in: path.text, limit: 80)): \(hint)")
         return false
     }
 

@@ -65,7 +65,7 @@ extension PushRules {
         }
         guard !fits else { return }
         let said = push.string(.topic) ?? sender.certificate?.topics.joined(separator: ", ") ?? ""
-        let topic = Text.clean(said, limit: 80)
+        let topic = DeviceToken.hidden(in: said, limit: 80)
         let isMine = push.transport == .bus || topic.isEmpty || sender.topics.contains(registration.topic)
         switch (registration.kind, kind) {
         case (.alert, .voip?) where isMine || topic.hasPrefix(registration.app), (.alert, nil) where isMine:

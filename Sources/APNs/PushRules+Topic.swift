@@ -21,7 +21,7 @@ extension PushRules {
             if hasTopic && !Self.isTopic(topic) {
                 out.add(
                     "topic-form", .badTopic,
-                    "apns-topic \"\(Text.clean(topic.text, limit: 80))\" is no bundle id: letters, digits, dots, hyphens"
+                    "apns-topic \"\(DeviceToken.hidden(in: topic.text, limit: 80))\" is no bundle id: letters, digits, dots, hyphens"
                 )
                 return nil
             }
@@ -34,7 +34,7 @@ extension PushRules {
             if !sender.topics.isEmpty && !sender.topics.contains(where: { topic.equals($0) }) {
                 out.add(
                     "certificate-topic", .topicDisallowed,
-                    "the client certificate is for \(sender.certificate!.topics.joined(separator: ", ")), not for \(Text.clean(topic.text, limit: 80))"
+                    "the client certificate is for \(sender.certificate!.topics.joined(separator: ", ")), not for \(DeviceToken.hidden(in: topic.text, limit: 80))"
                 )
             } else if let certificate = sender.certificate, !certificate.topicKinds.isEmpty, let kind,
                 let entry = certificate.topicKinds.first(where: { topic.equals(string: $0.topic) }),

@@ -64,7 +64,9 @@ package struct ConnectParser: Sendable {
                 "405 Method Not Allowed",
                 "this door takes CONNECT to Apple's push names only, not \(Text.clean(words[0], limit: 16))")
         }
-        guard let colon = words[1].lastIndex(of: ":"), let port = UInt16(words[1][words[1].index(after: colon)...])
+        // `UInt16` takes a plus.
+        guard let colon = words[1].lastIndex(of: ":"), !words[1].contains("+"),
+            let port = UInt16(words[1][words[1].index(after: colon)...])
         else {
             return refuse("400 Bad Request", "CONNECT is to name a host and a port")
         }

@@ -237,7 +237,9 @@ final class Connection: Guest {
         }
         if session.isHTTP2 { return converse(.http2) }
         // It asks nothing: what there is to say is said at once (apns.md 2.3).
-        if service == .feedback { converse(.feedback) }
+        guard service == .feedback else { return }
+        // Reading clears it: nobody does so by the way.
+        if certificate == nil { fail(TLSFailure(.noCertificate)) } else { converse(.feedback) }
     }
 
     private enum Speech {

@@ -60,7 +60,12 @@ package final class Gateway {
         isStopped = false
         var spare = inherited
         inherited = []
-        for listener in configuration.listeners {
+        listen(with: &spare)
+    }
+
+    /// On what is configured and not listened on yet, and on sockets that were passed in and that nothing names.
+    private func listen(with spare: inout [Socket]) {
+        for listener in configuration.listeners where !listeners.contains(where: { $0.wish == listener }) {
             let match = spare.firstIndex { $0.localAddress == listener.address }
             listeners.append(Listening(listener, gateway: self, inherited: match.map { spare.remove(at: $0) }))
         }
@@ -79,12 +84,15 @@ package final class Gateway {
         if let context { self.context = context }
         guard !isStopped else { return }
         let wanted = configuration.listeners
-        listeners.removeAll { held in !wanted.contains(held.wish) }
-        for listener in wanted where !listeners.contains(where: { $0.wish == listener }) {
-            listeners.append(Listening(listener, gateway: self))
+        var spare: [Socket] = []
+        listeners.removeAll { held in
+            let isUnnamed =
+                held.wish == Listener(held.wish.address) && !wanted.contains { $0.address == held.wish.address }
+            guard !wanted.contains(held.wish), !(held.isPassedIn && isUnnamed) else { return false }
+            if let socket = held.handOver() { spare.append(socket) }
+            return true
         }
-        for listener in listeners { listener.open(afresh: true) }
-        arm()
+        listen(with: &spare)
     }
 
     /// Stops listening and ends every connection, each in the words of its protocol.

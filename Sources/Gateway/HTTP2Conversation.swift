@@ -213,6 +213,14 @@ final class HTTP2Conversation: Conversation, HTTP2ServerDelegate {
         unsafeDowncast(stream, to: PushStream.self).request.set(header, value)
     }
 
+    func refusedHeader(_ name: HTTP2Bytes) {
+        connection.report(
+            ConnectionFault(
+                "bad-header",
+                "sent \(Text.clean(name.text, limit: 40)) with a blank or a line end at its value's beginning or end, or with bytes that HTTP/2 forbids: the request is reset"
+            ))
+    }
+
     func stream(_ stream: HTTP2Stream, body: HTTP2Bytes) {
         let stream = unsafeDowncast(stream, to: PushStream.self)
         stream.request.append(body)

@@ -8,6 +8,8 @@ final class Listening {
     private unowned let gateway: Gateway
     private var socket: Socket?
     private var source: IOSource?
+    /// From systemd: it is not ours to close, since nobody would open it again.
+    let isPassedIn: Bool
     private var attempts = 0
     /// When to try again to bind, or to accept.
     private(set) var deadline: Instant?
@@ -19,6 +21,16 @@ final class Listening {
         self.wish = wish
         self.gateway = gateway
         socket = inherited
+        isPassedIn = inherited != nil
+    }
+
+    /// A socket that was passed in, for another listener; this one is over.
+    func handOver() -> Socket? {
+        guard isPassedIn else { return nil }
+        source?.cancel()
+        source = nil
+        defer { socket = nil }
+        return socket
     }
 
     /// The descriptor leaves epoll before it is closed.

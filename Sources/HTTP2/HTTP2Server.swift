@@ -22,6 +22,8 @@ package protocol HTTP2ServerDelegate: AnyObject {
     /// A request begins. Nil refuses it with REFUSED_STREAM, to be tried again.
     func streamBegan() -> HTTP2Stream?
     func stream(_ stream: HTTP2Stream, header name: HTTP2Bytes, value: HTTP2Bytes)
+    /// A header that HTTP/2 forbids, by its value or its name: the stream is being reset for it.
+    func refusedHeader(_ name: HTTP2Bytes)
     func stream(_ stream: HTTP2Stream, body: HTTP2Bytes)
     /// The request is whole.
     func streamEnded(_ stream: HTTP2Stream)
@@ -275,6 +277,8 @@ package final class HTTP2Server {
         return 0
     }
 
+    fileprivate func badHeader(_ name: HTTP2Bytes) { delegate.refusedHeader(name) }
+
     fileprivate func data(_ id: Int32, _ bytes: HTTP2Bytes) {
         guard let stream = find(id), !stream.isDone else { return }
         delegate.stream(stream, body: bytes)
@@ -345,6 +349,11 @@ private struct ServerCallbacks: @unchecked Sendable {
             return ServerCallbacks.server(context).header(
                 frame!.pointee.hd.stream_id, HTTP2Bytes(start: name, count: nameSize),
                 HTTP2Bytes(start: value, count: valueSize))
+        }
+        nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks) {
+            _, _, name, nameSize, _, _, _, context in
+            ServerCallbacks.server(context).badHeader(HTTP2Bytes(start: name, count: nameSize))
+            return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
         }
         nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { _, _, id, bytes, count, context in
             ServerCallbacks.server(context).data(id, HTTP2Bytes(start: bytes, count: count))

@@ -304,6 +304,7 @@ struct DeliveryTests {
         for (text, words) in [
             ("", "1 to 8"), ("lose,lose,lose,lose,lose,lose,lose,lose,lose", "1 to 8"), ("los", "is no fault"),
             ("lose now", "is no fault"), ("status", "from 200 to 599"), ("status 600", "from 200 to 599"),
+            ("status 204", "may have a body"),
             ("status 400 a-b", "one word"),
             ("delay", "3600"), ("delay -1", "3600"), ("delay nan", "3600"), ("reason Bad", "none of APNs' reasons"),
             (String(repeating: "x", count: 600), "512"),

@@ -134,6 +134,12 @@ struct ReasonTests {
             return desk.take(desk.request([.authorization: "bearer \(desk.token("SANDKEY"))"]))
         },
         headers(.badPath, "path", "a push goes to /3/device/TOKEN", [.path: "/"]),
+        // No token in full where it is logged.
+        headers(
+            .badPath, "path", "/3/devices/0123abcd…: a push",
+            [.path: "/3/devices/" + String(repeating: "0123abcd", count: 8)]),
+        headers(
+            .badTopic, "topic-form", "\"x 0123abcd…\" is no", [.topic: "x " + String(repeating: "0123abcd", count: 8)]),
         headers(.badPath, "path", "broadcast", [.path: "/4/broadcasts/apps/com.example.talk"]),
         headers(.badPath, "path", "version", [.path: "/2/device/x"]),
         headers(.methodNotAllowed, "method", "not GET", [.method: "GET"]),

@@ -36,6 +36,7 @@ import Testing
         ("CONNECT 127.0.0.1:443 HTTP/1.1\r\n\r\n", "403"), ("CONNECT [::1]:443 HTTP/1.1\r\n\r\n", "403"),
         ("CONNECT api.push.apple.com HTTP/1.1\r\n\r\n", "400"),
         ("CONNECT api.push.apple.com:x HTTP/1.1\r\n\r\n", "400"),
+        ("CONNECT api.push.apple.com:+443 HTTP/1.1\r\n\r\n", "400"),
         ("GET http://api.push.apple.com/ HTTP/1.1\r\n\r\n", "405"), ("CONNECT  HTTP/1.1\r\n\r\n", "400"),
         ("HELLO\r\n\r\n", "400"), ("\u{16}\u{3}\u{1}", "400"),
         (String(repeating: "a", count: 9000), "431"), ("CONNECT api.push.apple.com:443 HTTP/2\r\n\r\n", "400"),
@@ -98,6 +99,13 @@ import Testing
         let rig = try rig()
         _ = rig.service.directory.remove(app: "org.example.App", at: .now)
         rig.service.restore(feedback: DeviceToken(Frames.token)!, at: WallTime(nanoseconds: 5_000_000_000))
+        // A look at the port by somebody who is no sender leaves it as it was.
+        let context = try TLSContext.client(trusting: [rig.credentials.authority.certificate])
+        let stranger = try Client(
+            port: rig.port, session: try .client(context, name: "localhost"), connect: "feedback.push.apple.com:2196")
+        rig.clients.append(stranger)
+        try rig.turn("the end") { stranger.isEnded }
+        #expect(stranger.received.isEmpty && rig.causes() == ["no-certificate"])
         let client = try rig.client(name: "feedback.push.apple.com", through: "feedback.push.apple.com:2196")
         try rig.turn("the end") { client.isEnded }
         #expect(client.received == [0, 0, 0, 5, 0, 32] + Frames.token)

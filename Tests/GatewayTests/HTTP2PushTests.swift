@@ -82,6 +82,20 @@ import Testing
                 == #"{"reason":"Unregistered","timestamp":\#(at.nanoseconds / 1_000_000)}"#)
     }
 
+    /// HTTP/2 has its own word on these, which says nothing of the cause: ours does.
+    @Test(arguments: [("apns-expiration", " 5"), ("authorization", "bearer "), ("apns-topic", "a\nb")])
+    func aHeaderThatHTTP2ForbidsIsNamed(name: String, value: String) throws {
+        let rig = try Rig()
+        let client = try rig.frameClient()
+        client.send(H2Frame.headers(1, HTTP2SpecTests.block + HPACK.literal(name, value), end: true).bytes)
+        try rig.turn("a word") { rig.causes() == ["bad-header"] }
+        #expect(rig.events.last?.message.contains("sent \(name) with a blank") == true)
+        try rig.turn("the reset") {
+            var bytes = client.received
+            return H2Frame.take(from: &bytes).contains { $0.kind == H2Frame.Kind.reset && $0.code == 1 }
+        }
+    }
+
     @Test func aRequestThatIsNeverFinishedIsAnswered() throws {
         let rig = try Rig { $0.http2.requestDeadline = .milliseconds(200) }
         let client = try rig.frameClient()

@@ -409,6 +409,21 @@ import Testing
         let client = try rig.client()
         client.send(Frames.simple())
         try rig.turn("the push") { rig.pushCount == 1 }
+        // Nobody would open it again, so new settings do not close it, whatever they say of it.
+        let address = try #require(rig.gateway.addresses.first)
+        for listeners in [[], [Gateway.Listener(address, profile: .production)], [Gateway.Listener(address)], []] {
+            var settings = rig.gateway.configuration
+            settings.listeners = listeners
+            rig.gateway.reload(settings)
+            #expect(rig.gateway.doors.map(\.address) == [address])
+            #expect(rig.gateway.doors.map(\.profile) == [listeners.first?.profile ?? .auto])
+            var kept: Int32 = 0
+            var size: socklen_t = 4
+            #expect(getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &kept, &size) == 0 && kept == 1)
+        }
+        let another = try rig.client()
+        another.send(Frames.simple())
+        try rig.turn("a push after that") { rig.pushCount == 2 }
     }
 
     @Test func withoutDescriptorsItWaitsInsteadOfSpinning() async {
