@@ -16,6 +16,11 @@ internal import Store
 /// What is asked of us over the bus.
 extension Daemon {
     func handle(_ call: BusCall) {
+        // The call that started us comes before the bus's word that the name is ours. Few can wait: they are one bus's.
+        guard isReady else {
+            if early.count < 256 { early.append(call) }
+            return
+        }
         do {
             if let reply = try respond(call) { edges.service.answer(call, .success(reply)) }
         } catch {

@@ -183,5 +183,8 @@ extension Daemon {
                     .init("start_us", .number((Instant.now - started).nanoseconds / 1000)),
                     .init("pid", .number(Int64(getpid()))), .init("apns", .text(doors)),
                 ]))
+        let waiting = early
+        early = []
+        for call in waiting { handle(call) }
     }
 }

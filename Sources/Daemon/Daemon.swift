@@ -100,6 +100,8 @@ package actor Daemon {
     var unsaved: [EventRow] = []
     private var isSaving = false
     var isReady = false
+    /// Asked before we were ready: answered then.
+    var early: [BusCall] = []
     var isStopping = false
     var isFlushed = false
     /// Until the bus name is ours: what an earlier run left, which a second daemon must not touch.
