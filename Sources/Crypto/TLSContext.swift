@@ -21,11 +21,13 @@ package final class TLSContext {
         let made = try TLSContext(method: TLS_server_method())
         try made.use(identity)
         copenssl_ctx_accept_any_name(made.context)
-        SSL_CTX_set_alpn_select_cb(made.context, { _, out, outSize, offered, size, _ in
-            // Who offers everything but h2 is not told of it by an alert: words follow, in the way it understands.
-            TLSContext.choose(UnsafeBufferPointer(start: offered, count: Int(size)), out!, outSize!)
-                ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK
-        }, nil)
+        SSL_CTX_set_alpn_select_cb(
+            made.context,
+            { _, out, outSize, offered, size, _ in
+                // Who offers everything but h2 is not told of it by an alert: words follow, in the way it understands.
+                TLSContext.choose(UnsafeBufferPointer(start: offered, count: Int(size)), out!, outSize!)
+                    ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK
+            }, nil)
         switch clients {
         case .any: SSL_CTX_set_verify(made.context, SSL_VERIFY_PEER) { _, _ in 1 }
         case .trusted(let authorities, let isRequired):

@@ -28,7 +28,9 @@ package final class HTTP2Sender {
 
     package init(_ channel: Channel) throws(SendFailure) {
         self.channel = channel
-        do throws(HTTP2Failure) { http2 = try HTTP2Client() } catch { throw SendFailure("HTTP/2 cannot begin: \(error)") }
+        do throws(HTTP2Failure) { http2 = try HTTP2Client() } catch {
+            throw SendFailure("HTTP/2 cannot begin: \(error)")
+        }
         http2.onResponse = { [unowned self] id, response in answered(id, response) }
         http2.onGoAway = { [unowned self] _, code, debug in
             let text = Text.clean(String(decoding: debug, as: UTF8.self), limit: 200)
