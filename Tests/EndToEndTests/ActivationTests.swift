@@ -29,12 +29,12 @@ extension EndToEnd {
                 "XDG_CACHE_HOME": scratch.at("cache"), "XDG_DATA_HOME": scratch.at("data"),
                 "XDG_RUNTIME_DIR": scratch.at("run"),
             ]
-            let done = try attempt(
-                "dbus-run-session", ["--", Tree.program("ringctl"), "status", "--json"], environment: environment,
-                isWhole: true)
-            #expect(done.status == 0, "\(done.all)")
-            let status = try JSONValue.parse(done.out)
-            #expect(status["apns"]?.items.isEmpty == false, "\(done.out)")
+            let session = try Program(
+                "/usr/bin/dbus-run-session", ["--", Tree.program("ringctl"), "status", "--json"],
+                environment: environment, output: scratch.at("out"), complaints: scratch.at("complaints"))
+            #expect(try session.end() == 0, "\(session.complained)")
+            let status = try JSONValue.parse(session.said)
+            #expect(status["apns"]?.items.isEmpty == false, "\(session.said)")
             let pid = try #require(status["pid"]?.integer)
             defer { kill(pid_t(pid), SIGKILL) }
             try until("it is gone with its bus") { kill(pid_t(pid), 0) != 0 }
