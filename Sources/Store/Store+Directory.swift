@@ -33,11 +33,26 @@ extension Store {
 
     /// All of it or nothing: thousands of tokens cost one write to the disk.
     package func apply(_ change: DirectoryChange) {
-        write { database throws(StoreFailure) in
-            try database.transaction { () throws(StoreFailure) in
-                try Self.apply(change, database)
-            }
+        post { [self] in
+            // What is in memory and not on disk would be gone at the next start; what is refused now is tried again with
+            // whatever is written next. Bounded: a disk that stays full for so long loses the oldest.
+            if file.unwritten.count >= 1024 { file.unwritten.removeFirst() }
+            file.unwritten.append(change)
         }
+        write { _ in
+            // `write` begins with what is unwritten.
+        }
+    }
+
+    /// On the worker's thread.
+    func writeUnwritten() throws(StoreFailure) {
+        let changes = file.unwritten
+        guard !changes.isEmpty else { return }
+        let database = file.database
+        try database.transaction { () throws(StoreFailure) in
+            for change in changes { try Self.apply(change, database) }
+        }
+        file.unwritten = []
     }
 
     private static func apply(_ change: DirectoryChange, _ database: Database) throws(StoreFailure) {

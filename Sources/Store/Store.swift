@@ -22,16 +22,18 @@ package final class Store: Sendable {
         package init() {}
     }
 
-    private let file: WorkerOwned
+    let file: WorkerOwned
     private let worker: Worker
     private let loop: EventLoop
     private let report: @Sendable (Event) -> Void
 
     /// Touched by the opening thread until the first job is posted, and by the worker alone from then on.
-    private final class WorkerOwned: @unchecked Sendable {
+    final class WorkerOwned: @unchecked Sendable {
         let database: Database
         /// The last write failed, and that has been said.
         var isFaulty = false
+        /// Changes of apps and devices that are not on disk yet, oldest first: written before anything else is.
+        var unwritten: [DirectoryChange] = []
         init(_ database: Database) { self.database = database }
     }
 
@@ -280,14 +282,16 @@ package final class Store: Sendable {
 
     func write(_ job: @escaping @Sendable (Database) throws(StoreFailure) -> Void) {
         worker.post { [self] in
-            do throws(StoreFailure) {
-                try job(file.database)
-                file.isFaulty = false
-            } catch {
-                fault(error)
-            }
+            // One that is refused for good must not keep the others from being written.
+            var refusal: StoreFailure?
+            do throws(StoreFailure) { try writeUnwritten() } catch { refusal = error }
+            do throws(StoreFailure) { try job(file.database) } catch { refusal = error }
+            if let refusal { fault(refusal) } else { file.isFaulty = false }
         }
     }
+
+    /// Something for the worker that is no write.
+    func post(_ job: @escaping @Sendable () -> Void) { worker.post(job) }
 
     private func ask<R: Sendable>(
         _ then: @escaping @Sendable (R) -> Void, empty: R,

@@ -20,6 +20,36 @@ extension StoreTests {
                 peer: "127.0.0.1:9")
         }
 
+        @Test func whatAFullDiskRefusedIsWrittenLater() throws {
+            let rig = Rig()
+            let store = try rig.open()
+            try rig.flush(store)
+            func sql(_ text: String) throws {
+                let tool = Process()
+                tool.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
+                tool.arguments = [
+                    "-c", "import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); c.executescript(sys.argv[2])", rig.path,
+                    text,
+                ]
+                try tool.run()
+                tool.waitUntilExit()
+                #expect(tool.terminationStatus == 0)
+            }
+            try sql("CREATE TRIGGER full BEFORE INSERT ON app BEGIN SELECT RAISE(ABORT, 'disk full'); END;")
+            var change = DirectoryChange()
+            change.newApps = ["com.example.talk"]
+            change.newTokens = [token(1)]
+            store.apply(change)
+            try rig.flush(store)
+            #expect(rig.events.withLock { $0.contains { $0.kind == .storeFault } })
+            try sql("DROP TRIGGER full;")
+            // Anything that is written takes it along.
+            store.setOffline(true, device: "desktop")
+            try rig.flush(store)
+            let snapshot = try rig.open().snapshot()
+            #expect(snapshot.apps == ["com.example.talk"] && snapshot.tokens.count == 1)
+        }
+
         /// As the first release left it.
         @Test func aDatabaseOfTheFirstVersionIsTakenOver() throws {
             let rig = Rig()
