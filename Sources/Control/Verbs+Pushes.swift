@@ -33,7 +33,10 @@ extension Verbs {
 
                 A .apns file is the payload, as for xcrun simctl push; members whose names
                 begin with apns- become headers.
-                """, example: "ringctl push --app com.example.talk --caller Alice --id 42", count: 0...1
+
+                An id rings once: for ten minutes after its call is over, pushes with it
+                ring nothing.
+                """, example: "ringctl push --app com.example.talk --caller Alice --video", count: 0...1
         ) { invocation, session throws(Refusal) in try Push.run(invocation, session) }
     ]
 }
