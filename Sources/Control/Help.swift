@@ -158,7 +158,7 @@ enum Help {
             the journal and by
             .BR "ringctl config check" ;
             the rest is in force. Read at start and on reload
-            .RB ( "ringctl config set" ,
+            .RB ( "ringctl config reload" ,
             .BR "systemctl \\-\\-user reload ringd" ).
             .SH SETTINGS
 

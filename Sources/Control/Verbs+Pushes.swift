@@ -59,6 +59,15 @@ private enum Push {
             payload = Array(try readyMade(invocation).encoded().utf8)
         }
         guard let target else { throw .usage("push: say to whom: --app APP-ID or --token HEX (ringctl apps)") }
+        try session.naming(invocation.options["device"]) { () throws(Refusal) in
+            try send(target, payload, headers, invocation, session)
+        }
+    }
+
+    private static func send(
+        _ target: String, _ payload: [UInt8], _ headers: [(name: String, value: String)], _ invocation: Invocation,
+        _ session: Session
+    ) throws(Refusal) {
         switch invocation.options["via"] ?? (PushVia.isMeant(invocation) ? "http2" : "bus") {
         case "bus": break
         case "http2", "binary":
@@ -112,16 +121,17 @@ private enum Push {
             if let text = invocation.options[name] ?? inFile { options.append(.init(name, .string(text))) }
         }
         let inFile = headers.last { $0.name == "apns-expiration" }?.value
-        if let text = invocation.options["expiration"] ?? inFile {
+        if let text = invocation.options["expiration"] ?? inFile, text != "none" {
             options.append(.init("expiration", .string(try PushVia.expiration(text))))
         }
         let reply = try session.monitor("Push", [.string(target), .bytes(payload), .dict(options)]).first
         if session.isJSON { return try session.say(reply?.json ?? .null) }
         let call = reply?["call"]?.text.map { ": \($0.prefix(8))" } ?? ""
         let word = reply?["outcome"]?.text ?? "accepted"
-        let words = PushWords.outcome(word) ?? reply?["detail"]?.text ?? word
+        let words = PushWords.outcome(word, id: PushWords.id(in: payload)) ?? reply?["detail"]?.text ?? word
         try session.say("push \(reply?["push"]?.integer ?? 0): \(words)\(call)")
-        for advice in reply?["findings"]?.elements?.compactMap(\.text) ?? [] where advice != words {
+        for advice in reply?["findings"]?.elements?.compactMap(\.text) ?? []
+        where advice != words && !PushWords.repeats(advice, word) {
             try session.say(session.style(.dim, "  · \(advice)"))
         }
     }

@@ -178,12 +178,14 @@ enum PushRecords {
             let code = style(.dim, "(\(finding["reason"]?.text ?? ""))")
             out.append("\(index == 0 ? "Why:  " : "      ")\(finding["text"]?.text ?? "")  \(code)")
         }
-        let advice = findings.filter { $0["reason"]?.text?.isEmpty != false }
+        let advice = findings.filter {
+            $0["reason"]?.text?.isEmpty != false && !PushWords.repeats($0["text"]?.text ?? "", text("outcome"))
+        }
         for (index, finding) in advice.enumerated() {
             out.append("\(index == 0 ? "Also: " : "      ")· \(finding["text"]?.text ?? "")")
         }
         if !text("outcome").isEmpty {
-            let words = PushWords.outcome(text("outcome")) ?? text("outcome")
+            let words = PushWords.outcome(text("outcome"), id: PushWords.id(in: payload)) ?? text("outcome")
             out.append("Then: \(words)")
         }
         for note in push["notes"]?.elements?.compactMap(\.text) ?? [] { out.append("      \(note)") }
