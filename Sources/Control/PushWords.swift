@@ -32,6 +32,13 @@ enum PushWords {
         return nil
     }
 
+    /// Without "a fault was asked for", where a finding says which.
+    static func short(_ outcome: String, beside findings: [String]) -> String {
+        let asked = "a fault was asked for"
+        guard outcome.hasSuffix(": " + asked), findings.contains(where: { $0.hasPrefix(asked) }) else { return outcome }
+        return String(outcome.dropLast(asked.count + 2))
+    }
+
     /// Whether a finding says no more than the outcome does.
     static func repeats(_ finding: String, _ outcome: String) -> Bool {
         switch outcome {

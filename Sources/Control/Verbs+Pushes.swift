@@ -7,29 +7,13 @@ extension Verbs {
     static let pushVerbs = [
         Verb(
             name: "push", takes: "[FILE.apns]", summary: "Send a push, as a gateway would deliver it.",
-            options: [
-                .init(name: "app", value: "APP-ID", help: "to this app's VoIP token"),
-                .init(name: "token", value: "HEX", help: "to this token"),
-                .init(name: "device", value: "NAME", help: "to the app's token on this device (ringctl device)"),
-                .init(name: "environment", value: "sandbox|production", help: "as at this door"),
-                .init(
-                    name: "expiration", value: "SECONDS",
-                    help: "apns-expiration: since 1970, or +SECONDS from now; 0 is never kept"),
-                .init(name: "priority", value: "10|5|1", help: "apns-priority"),
-                .init(name: "collapse-id", value: "TEXT", help: "apns-collapse-id"),
-                .init(name: "payload", value: "FILE|-", help: "the JSON payload"),
-                .init(name: "caller", value: "NAME", help: "a ready-made call of this caller"),
-                .init(name: "handle", value: "HANDLE", help: "… with this number or address"),
-                .init(name: "video", help: "… with video"),
-                .init(name: "sound", value: "NAME", help: "… with this sound"),
-                .init(name: "id", value: "ID", help: "… with this call id"),
-                .init(name: "time", value: "SECONDS", help: "… ringing this long"),
-                .init(name: "cancel", help: "a push that cancels the call --id"),
-            ] + PushVia.options,
+            options: what + toWhom + PushVia.options + PushBench.options,
             details: """
                 By D-Bus, no sender is checked. With --via it is sent as a push backend
                 would, to ringd's own gateway or to any other: --gateway api.push.apple.com
-                with --key or --cert reaches Apple's.
+                with --key or --cert reaches Apple's. By http2 and binary a push has
+                expiration 0 and priority 10, if they are not given; --expiration none
+                sends no such header (http2).
 
                 A .apns file is the payload, as for xcrun simctl push; members whose names
                 begin with apns- become headers.
@@ -39,6 +23,36 @@ extension Verbs {
                 """, example: "ringctl push --app com.example.talk --caller Alice --video", count: 0...1
         ) { invocation, session throws(Refusal) in try Push.run(invocation, session) }
     ]
+
+    private static let what = Verb.Option.under(
+        "What",
+        [
+            .init(name: "caller", value: "NAME", help: "a ready-made call of this caller"),
+            .init(name: "handle", value: "HANDLE", help: "… with this number or address"),
+            .init(name: "video", help: "… with video"),
+            .init(name: "sound", value: "NAME", help: "… with this sound"),
+            .init(name: "id", value: "ID", help: "… with this call id"),
+            .init(name: "time", value: "SECONDS", help: "… ringing this long"),
+            .init(name: "cancel", help: "a push that cancels the call --id"),
+            .init(name: "payload", value: "FILE|-", help: "the JSON payload"),
+            .init(
+                name: "expiration", value: "SECONDS|none",
+                help: "apns-expiration: since 1970, or +SECONDS from now; 0 is never kept"),
+            .init(name: "priority", value: "10|5|1", help: "apns-priority"),
+            .init(name: "collapse-id", value: "TEXT", help: "apns-collapse-id"),
+            .init(name: "push-type", value: "TYPE", help: "apns-push-type; by the topic, if not given"),
+            .init(name: "apns-id", value: "UUID", help: "apns-id; the gateway's, if not given"),
+        ])
+
+    private static let toWhom = Verb.Option.under(
+        "To whom",
+        [
+            .init(name: "app", value: "APP-ID", help: "to this app's VoIP token"),
+            .init(name: "token", value: "HEX", help: "to this token"),
+            .init(name: "device", value: "NAME", help: "to the app's token on this device (ringctl device)"),
+            .init(name: "environment", value: "sandbox|production", help: "as at this door"),
+            .init(name: "topic", value: "TOPIC", help: "apns-topic; APP-ID.voip, if not given"),
+        ])
 }
 
 /// `ringctl push`.
@@ -128,10 +142,12 @@ private enum Push {
         if session.isJSON { return try session.say(reply?.json ?? .null) }
         let call = reply?["call"]?.text.map { ": \($0.prefix(8))" } ?? ""
         let word = reply?["outcome"]?.text ?? "accepted"
-        let words = PushWords.outcome(word, id: PushWords.id(in: payload)) ?? reply?["detail"]?.text ?? word
+        let findings = reply?["findings"]?.elements?.compactMap(\.text) ?? []
+        let words =
+            PushWords.outcome(word, id: PushWords.id(in: payload))
+            ?? PushWords.short(reply?["detail"]?.text ?? word, beside: findings)
         try session.say("push \(reply?["push"]?.integer ?? 0): \(words)\(call)")
-        for advice in reply?["findings"]?.elements?.compactMap(\.text) ?? []
-        where advice != words && !PushWords.repeats(advice, word) {
+        for advice in findings where advice != words && !PushWords.repeats(advice, word) {
             try session.say(session.style(.dim, "  · \(advice)"))
         }
     }

@@ -1,9 +1,11 @@
 import Base
+import DBus
 import Foundation
 import TestSupport
 import Testing
 
 @testable import Control
+@testable import Sender
 
 /// What people read.
 struct WordsTests {
@@ -20,6 +22,48 @@ struct WordsTests {
         }
         #expect(PushWords.repeats("the call is over (tombstone): it does not ring again", "already-over"))
         #expect(!PushWords.repeats("no call id in the payload", "already-over"))
+    }
+
+    @Test func aPushsLineFitsAndSaysNothingTwice() {
+        func line(_ outcome: String, _ finding: String, _ width: Int? = nil) -> String {
+            PushRecords.line(
+                .dict(
+                    ("number", .uint64(7)), ("app", .string("com.example.talk")), ("door", .string("D-Bus")),
+                    ("status", .int64(200)), ("outcome", .string(outcome)), ("finding", .string(finding))),
+                Style(isOn: false), width: width)
+        }
+        #expect(
+            line("lost: a fault was asked for", "a fault was asked for: lose").hasSuffix(
+                "lost  a fault was asked for: lose"))
+        #expect(line("lost: a fault was asked for", "other").hasSuffix("lost: a fault was asked for  other"))
+        let over = line("already-over", "the call is over (tombstone): it does not ring again")
+        #expect(!over.contains("tombstone") && over.contains("send a new one"))
+        let long = line("rings", String(repeating: "阿 long ", count: 40))
+        #expect(Columns.width(long) > 200)
+        for width in [1, 20, 75, 80, 81, 100] {
+            #expect(Columns.width(line("rings", String(repeating: "阿 long ", count: 40), width)) <= width, "\(width)")
+            #expect(Columns.width(PushRecords.heads(Style(isOn: false), width)) <= width)
+        }
+        // The heads stand above what they name.
+        let plain = line("rings", "")
+        let heads = PushRecords.heads(Style(isOn: false), 200)
+        for (head, value) in [("door", "D-Bus"), ("to", "com.example"), ("answer", "rings")] {
+            #expect(
+                heads.components(separatedBy: head)[0].count == plain.components(separatedBy: value)[0].count, "\(head)"
+            )
+        }
+    }
+
+    @Test func aBinaryLineThatWasCutSaysWhere() {
+        let refused = BinaryEnd(.init(status: 8, identifier: 279), sent: 900, connections: 1)
+        #expect(refused.likely == 279)
+        #expect(
+            refused.words.contains("at push 280 of 900 sent: status 8, invalid token; likely taken: the first 279;"))
+        let shutdown = BinaryEnd(.init(status: 10, identifier: 279), sent: 900, connections: 2)
+        #expect(shutdown.likely == 280 && shutdown.words.contains("after push 280"))
+        #expect(shutdown.words.contains("2 connections"))
+        #expect(BinaryEnd(.init(status: 8, identifier: .max), sent: 9, connections: 1).likely == 9)
+        #expect(BinaryEnd(nil, sent: 9, connections: 1).likely == 0)
     }
 
     @Test func aSeriesOfDevicesIsKnownByItsName() {
