@@ -100,7 +100,7 @@ let package = Package(
         .testTarget(name: "ConfigTests", dependencies: ["APNs", "Base", "Config"], swiftSettings: strict),
         .testTarget(
             name: "ControlTests",
-            dependencies: ["Base", "Control", "Crypto", "JSON", "Report", "TestSupport", "ringctl"],
+            dependencies: ["Base", "Control", "Crypto", "DBus", "JSON", "Report", "Sender", "TestSupport", "ringctl"],
             swiftSettings: strict),
         .testTarget(
             name: "DesktopTests", dependencies: ["Base", "EventLoop", "DBus", "Desktop", "TestSupport"],

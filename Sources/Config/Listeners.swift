@@ -2,9 +2,9 @@ extension Configuration.APNs.Listener {
     /// What a list of listeners may be, for help and for faults.
     static let grammar = "none, or HOST:PORT [auto|sandbox|production] [optional], …"
 
-    /// `HOST:PORT [PROFILE] [optional], …`, at most 8; `none` or nothing for none. Hosts are numeric, or `localhost`.
+    /// `HOST:PORT [PROFILE] [optional], …`, at most 8; `none` for none. Hosts are numeric, or `localhost`.
     static func list(_ text: String, hasProfile: Bool = true) -> [Self]? {
-        if text.isEmpty || text == "none" { return [] }
+        if text == "none" { return [] }
         var out: [Self] = []
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
             guard out.count < 8, let one = read(part, hasProfile) else { return nil }

@@ -47,9 +47,13 @@ extension Configuration {
                 line.number, "\(line.section).\(line.key)", "unknown key\(Self.hint(line.key, known.map(\.key)))")
         }
         guard setting.read(line.value, &self) else {
+            let isEmptyDoor = setting.isDoor && line.value.isEmpty
             return ConfigFault(
                 line.number, setting.name,
-                "\"\(line.value)\" is not understood; expected \(setting.expects); \(setting.text(self)) is in force")
+                isEmptyDoor
+                    ? "no value; say none to close a door; \(setting.text(self)) is in force"
+                    : "\"\(line.value)\" is not understood; expected \(setting.expects); \(setting.text(self)) is in force"
+            )
         }
         return nil
     }

@@ -22,6 +22,9 @@ package struct Setting: Sendable {
 
     package func text(_ configuration: Configuration) -> String { write(configuration) }
 
+    /// Where one may knock: `none` closes it.
+    var isDoor: Bool { expects.hasPrefix("none, or HOST:PORT") }
+
     package static let all: [Setting] = desktop + doors + limits + rules
 
     /// What is heard and seen.

@@ -9,25 +9,56 @@ enum Help {
         return "ringctl \(verb.name)\(options)\(verb.takes.isEmpty ? "" : " \(verb.takes)")"
     }
 
-    static func overview(_ verbs: [Verb]) -> String {
-        let width = verbs.map { $0.name.count + ($0.takes.isEmpty ? 0 : 1 + $0.takes.count) }.max() ?? 0
+    /// No line of a list is longer.
+    static let width = 78
+
+    static func overview(_ groups: [(heading: String, verbs: [Verb])]) -> String {
         var out =
-            "usage: ringctl VERB [OPTION]… [ARGUMENT]…\n\nMakes this desktop ring like a phone: speaks with ringd(1).\n\n"
-        for verb in verbs {
-            out += "  " + (verb.name + (verb.takes.isEmpty ? "" : " " + verb.takes)).rightPadded(to: width + 2)
-            out += verb.summary + "\n"
-        }
+            "usage: ringctl VERB [OPTION]… [ARGUMENT]…\n\nMakes this desktop ring like a phone: speaks with ringd(1).\n"
+        let column = groups.flatMap(\.verbs).map { signature($0).count }.max() ?? 0
+        for (heading, verbs) in groups { out += "\n\(heading)\n" + list(verbs, column) }
         out +=
             "\nEvery verb has --json and --help. Exit status: 0 done, 1 refused, 2 bad usage, 3 ringd not reachable.\n"
         return out + "example: ringctl ring --caller Alice --video\n"
+    }
+
+    private static func signature(_ verb: Verb) -> String {
+        verb.name + (verb.takes.isEmpty ? "" : " " + verb.takes)
+    }
+
+    private static func list(_ verbs: [Verb], _ column: Int? = nil) -> String {
+        let column = column ?? verbs.map { signature($0).count }.max() ?? 0
+        return verbs.map { verb in
+            let line = "  " + signature(verb).rightPadded(to: column + 2) + verb.summary
+            return (Columns.width(line) > width ? Columns.fit(line, width) : line) + "\n"
+        }.joined()
+    }
+
+    /// A verb's page, with those that begin with its name; or a list of a group's, as for `apns`.
+    static func page(named name: String, _ verbs: [Verb]) -> String? {
+        let behind = verbs.filter { $0.name.hasPrefix(name + " ") }
+        let more = "ringctl \(behind.count == 1 ? behind[0].name : name + " VERB") --help says more.\n"
+        guard let verb = verbs.first(where: { $0.name == name }) else {
+            guard !behind.isEmpty else { return nil }
+            return "usage: ringctl \(name) VERB [OPTION]… [ARGUMENT]…\n\n\(list(behind))\n\(more)"
+        }
+        return behind.isEmpty ? page(verb) : "\(page(verb))\nSee also:\n\(list(behind))\n\(more)"
     }
 
     static func page(_ verb: Verb) -> String {
         var out = "usage: \(usage(verb))\n\n\(verb.summary)\n"
         let options = verb.options + Verbs.everywhere
         let width = options.map { label($0).count }.max() ?? 0
-        out += "\n"
-        for option in options { out += "  \(label(option).rightPadded(to: width + 2))\(option.help)\n" }
+        // In the order of their headings; those without one come last.
+        let headings = verb.options.map(\.group).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+        let isGrouped = headings.count > 1
+        let named = isGrouped ? headings.filter { !$0.isEmpty } : []
+        for heading in named + [""] {
+            out += heading.isEmpty ? "\n" : "\n\(heading)\n"
+            for option in options where !isGrouped || option.group == heading {
+                out += "  \(label(option).rightPadded(to: width + 2))\(option.help)\n"
+            }
+        }
         if !verb.details.isEmpty { out += "\n\(verb.details)\n" }
         return out + "\nexample: \(verb.example)\n"
     }
@@ -50,6 +81,7 @@ enum Help {
             let word = String(verb.name.prefix { $0 != " " })
             if !firsts.contains(word) { firsts.append(word) }
         }
+        let firstsThatRun = Set(verbs.map(\.name))
         switch shell {
         case "bash":
             var out = "# bash completion for ringctl\n_ringctl() {\n    local cur=${COMP_WORDS[COMP_CWORD]} words=\n"
@@ -58,20 +90,39 @@ enum Help {
             for verb in verbs.sorted(by: { $0.name.count > $1.name.count }) {
                 let options = (verb.options + Verbs.everywhere).map { "--\($0.name)" }.joined(separator: " ")
                 let seconds = groups[verb.name]?.joined(separator: " ") ?? ""
-                out += "        \"\(verb.name)\"*) words=\"\(seconds.isEmpty ? "" : seconds + " ")\(options)\" ;;\n"
+                out +=
+                    "        \"\(verb.name)\(verb.name.contains(" ") ? "" : " ")\"*) words=\"\(seconds.isEmpty ? "" : seconds + " ")\(options)\""
+                let choices = verb.options.compactMap { option in option.choices.map { (option.name, $0) } }
+                if !choices.isEmpty {
+                    out += "\n            case \"${COMP_WORDS[COMP_CWORD-1]}\" in\n"
+                    for (name, words) in choices {
+                        out += "                --\(name)) words=\"\(words.joined(separator: " "))\" ;;\n"
+                    }
+                    out += "            esac"
+                }
+                out += " ;;\n"
+            }
+            // Groups that are no verb themselves.
+            for (name, seconds) in groups.sorted(by: { $0.key < $1.key }) where !firstsThatRun.contains(name) {
+                out += "        \"\(name) \"*) words=\"\(seconds.joined(separator: " "))\" ;;\n"
             }
             out += "    esac; fi\n    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
             out += "    [ ${#COMPREPLY[@]} = 0 ] && COMPREPLY=($(compgen -f -- \"$cur\"))\n}\n"
             return out + "complete -o filenames -F _ringctl ringctl\n"
         case "fish":
             var out = "# fish completion for ringctl\n"
+            for (name, seconds) in groups.sorted(by: { $0.key < $1.key }) where !firstsThatRun.contains(name) {
+                out +=
+                    "complete -c ringctl -n __fish_use_subcommand -a \(name) -d '\(seconds.joined(separator: ", "))'\n"
+            }
             for verb in verbs {
                 let parts = verb.name.split(separator: " ").map(String.init)
                 let seen = parts.count == 1 ? "__fish_use_subcommand" : "__fish_seen_subcommand_from \(parts[0])"
                 out += "complete -c ringctl -n '\(seen)' -a '\(parts.last!)' -d '\(quoted(verb.summary))'\n"
                 for option in verb.options + Verbs.everywhere {
                     out += "complete -c ringctl -n '__fish_seen_subcommand_from \(parts[0])' -l \(option.name)"
-                    out += "\(option.value == nil ? "" : " -r") -d '\(quoted(option.help))'\n"
+                    let choices = option.choices.map { " -x -a '\($0.joined(separator: " "))'" }
+                    out += "\(choices ?? (option.value == nil ? "" : " -r")) -d '\(quoted(option.help))'\n"
                 }
             }
             return out
@@ -86,10 +137,15 @@ enum Help {
             for verb in verbs.sorted(by: { $0.name.count > $1.name.count }) {
                 out += "        \"\(verb.name)\"*) _arguments"
                 for option in verb.options + Verbs.everywhere {
-                    out += " '--\(option.name)[\(quoted(option.help))]\(option.value.map { ":\($0):_files" } ?? "")'"
+                    let choices = option.choices.map { "(\($0.joined(separator: " ")))" }
+                    let value = option.value.map { ":\(choices == nil ? $0 : option.name):\(choices ?? "_files")" }
+                    out += " '--\(option.name)[\(quoted(option.help))]\(value ?? "")'"
                 }
                 if let seconds = groups[verb.name] { out += " '2:what:(\(seconds.joined(separator: " ")))'" }
                 out += " '*:argument:_files' ;;\n"
+            }
+            for (name, seconds) in groups.sorted(by: { $0.key < $1.key }) where !firstsThatRun.contains(name) {
+                out += "        \"\(name) \"*) _arguments '2:what:(\(seconds.joined(separator: " ")))' ;;\n"
             }
             return out + "    esac\n}\n_ringctl \"$@\"\n"
         default: return nil
@@ -121,7 +177,10 @@ enum Help {
 
             """
         for verb in verbs {
-            out += ".TP\n.B \(roff(verb.name))\n.I \(roff(verb.takes))\n\(roff(verb.summary))\n"
+            // One line is a tag: name and arguments are on it.
+            let takes =
+                verb.takes.isEmpty ? ".B \(roff(verb.name))" : ".BI \"\(roff(verb.name)) \" \"\(roff(verb.takes))\""
+            out += ".TP\n\(takes)\n\(roff(verb.summary))\n"
             for option in verb.options { out += ".RS\n.TP\n.B \(roff(label(option)))\n\(roff(option.help))\n.RE\n" }
             if !verb.details.isEmpty {
                 let lines = verb.details.split(separator: "\n", omittingEmptySubsequences: false)
@@ -158,7 +217,7 @@ enum Help {
             the journal and by
             .BR "ringctl config check" ;
             the rest is in force. Read at start and on reload
-            .RB ( "ringctl config set" ,
+            .RB ( "ringctl config reload" ,
             .BR "systemctl \\-\\-user reload ringd" ).
             .SH SETTINGS
 

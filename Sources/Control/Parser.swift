@@ -23,6 +23,7 @@ enum Parser {
             let known = Set(verbs.map { String($0.name.prefix { $0 != " " }) })
             // `apps ad`: the group is right, the second word is not.
             if known.contains(first) {
+                guard let word = rest.first, word != "--help", word != "-h" else { return .help(first) }
                 let group = verbs.filter { $0.name.hasPrefix(first + " ") }.map(\.name)
                 throw .usage("say which: \(group.map { "ringctl \($0)" }.joined(separator: ", "))")
             }

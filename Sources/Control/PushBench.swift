@@ -11,8 +11,12 @@ struct PushBench {
         var times: [Int64] = []
         var statuses: [Int: Int] = [:]
         var faults: [String: Int] = [:]
+        /// The reason of the first push that was not accepted.
+        var firstRefusal: String?
         var sent = 0
         var done: Int { times.count }
+        /// Of the binary protocol, which confirms nothing: how many were likely taken; nil for all that were sent.
+        var likely: Int?
     }
 
     func run() throws(Refusal) {
@@ -58,6 +62,10 @@ struct PushBench {
                         try sender.push(path: via.path, headers: headers, payload: via.content.payload) { answer in
                             tally.times.append(answer.time.nanoseconds)
                             tally.statuses[answer.status, default: 0] += 1
+                            if answer.status != 200, answer.status != 0, tally.firstRefusal == nil {
+                                let reason = (try? JSONValue.parse(answer.body))?["reason"]?.string ?? answer.body
+                                tally.firstRefusal = "\(answer.status) \(Text.clean(reason, limit: 80))"
+                            }
                             if !answer.fault.isEmpty { tally.faults[answer.fault, default: 0] += 1 }
                         }
                     }
@@ -91,12 +99,9 @@ struct PushBench {
         var senders: [BinarySender] = []
         for _ in 0..<connections { senders.append(BinarySender(try via.channel())) }
         let began = Instant.now
-        while tally.sent < count {
+        sending: while tally.sent < count {
             for sender in senders {
-                guard !sender.isEnded, sender.refusal == nil else {
-                    throw .refused(
-                        "the gateway refused after \(tally.sent) pushes: \(sender.refusal?.words ?? "it cut the line")")
-                }
+                guard !sender.isEnded, sender.refusal == nil else { break sending }
                 try PushVia.sending { () throws(SendFailure) in
                     while tally.sent < count && sender.backlog < 32_768 {
                         notification.identifier = UInt32(truncatingIfNeeded: tally.sent)
@@ -114,7 +119,11 @@ struct PushBench {
                 while sender.backlog > 0 && !sender.isEnded { try sender.step(.milliseconds(100)) }
                 try sender.listen(.milliseconds(300))
             }
-            if let refusal = sender.refusal { tally.faults[refusal.words, default: 0] += 1 }
+            if sender.refusal != nil || sender.isEnded, tally.likely == nil {
+                let end = BinaryEnd(sender.refusal, sent: tally.sent, connections: connections)
+                tally.likely = end.likely
+                tally.faults[end.words, default: 0] += 1
+            }
             sender.close()
         }
         return began
@@ -122,7 +131,8 @@ struct PushBench {
 
     private func tell(_ tally: Tally, _ took: Duration) throws(Refusal) {
         let done = via.isBinary ? tally.sent : tally.done
-        let rate = Double(done) / max(took.seconds, 1e-9)
+        let accepted = via.isBinary ? tally.likely ?? done : tally.statuses[200] ?? 0
+        let rate = Double(accepted) / max(took.seconds, 1e-9)
         let times = tally.times.sorted()
         func percentile(_ part: Double) -> Int64 {
             times.isEmpty ? 0 : times[min(times.count - 1, Int(Double(times.count) * part))]
@@ -134,6 +144,13 @@ struct PushBench {
                 .init("pushes", .integer(Int64(done))), .init("seconds", .real(took.seconds)),
                 .init("per_second", .real(rate)),
             ]
+            // The binary protocol says nothing of what it takes.
+            if !via.isBinary {
+                members.append(.init("accepted", .integer(Int64(accepted))))
+            } else if let likely = tally.likely {
+                members.append(.init("likely_accepted", .integer(Int64(likely))))
+            }
+            if let reason = tally.firstRefusal { members.append(.init("first_refusal", .string(reason))) }
             if !times.isEmpty {
                 for (name, part) in marks {
                     members.append(.init(name + "_us", .integer(percentile(part) / 1000)))
@@ -148,7 +165,9 @@ struct PushBench {
             }
             try via.session.say(.object(members))
         } else {
-            try via.session.say("\(done) pushes in \(took.shortText): \(Int(rate)) a second")
+            let word =
+                !via.isBinary ? "accepted" : tally.likely != nil ? "likely accepted" : "sent, and no error came back"
+            try via.session.say("\(accepted) of \(count) \(word), in \(took.shortText): \(Int(rate)) a second")
             if !times.isEmpty {
                 let line = marks.map { "\($0.0) \(Duration.nanoseconds(percentile($0.1)).shortText)" }
                 try via.session.say("latency " + line.joined(separator: ", "))
@@ -157,10 +176,52 @@ struct PushBench {
                 }
             }
         }
-        let faults = tally.faults.sorted { $0.value > $1.value }.prefix(3).map { "\($0.value) × \($0.key)" }
+        let faults = tally.faults.sorted { $0.value > $1.value }.prefix(3).map {
+            $0.value > 1 ? "\($0.value) × \($0.key)" : $0.key
+        }
         guard refused == 0, faults.isEmpty, done == count else {
-            let words = faults.isEmpty ? "\(refused) of \(done) were not accepted" : faults.joined(separator: "; ")
-            throw .refused(words)
+            var words = faults
+            if refused > 0, faults.isEmpty || tally.firstRefusal != nil {
+                let first = tally.firstRefusal.map { ", the first: \($0)" } ?? ""
+                words.insert("\(refused) of \(done) were not accepted\(first)", at: 0)
+            }
+            if tally.firstRefusal?.hasPrefix("429") == true, via.address.isLoopback {
+                words.append("a token takes apns.device-rate pushes a second (ringctl config set apns.device-rate 0)")
+            }
+            throw .refused(words.joined(separator: "; "))
         }
     }
+}
+
+/// How a line of the binary protocol ended early, in words.
+struct BinaryEnd {
+    /// 0 where nobody can know.
+    let likely: Int
+    let words: String
+
+    /// Identifiers count pushes from 0.
+    init(_ refusal: BinarySender.Refusal?, sent: Int, connections: Int) {
+        guard let refusal else {
+            likely = 0
+            words = "the gateway cut the line, \(sent) pushes were sent by then: how many it took it did not say"
+            return
+        }
+        // A shutdown names the last that was taken, everything else the one that was not.
+        let before = min(sent, Int(refusal.identifier) + (refusal.status == 10 ? 1 : 0))
+        likely = before
+        let which = refusal.status == 10 ? "after push \(before)" : "at push \(before + 1)"
+        let others = connections > 1 ? ", perhaps fewer over \(connections) connections" : ""
+        words =
+            "the gateway cut the line \(which) of \(sent) sent: status \(refusal.status), \(refusal.words); likely taken: the first \(before)\(others); what was sent after it is lost"
+    }
+}
+
+extension PushBench {
+    static let options = Verb.Option.under(
+        "Load",
+        [
+            .init(name: "bench", value: "N", help: "send it N times: rate and latencies"),
+            .init(name: "connections", value: "N", help: "… over so many connections; 1, if not given"),
+            .init(name: "streams", value: "N", help: "… with so many on their way on each; 100, if not given"),
+        ])
 }

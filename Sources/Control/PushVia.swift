@@ -109,13 +109,18 @@ struct PushVia {
         ] {
             if let value = invocation.options[option] { set(header, value) }
         }
-        if let text = invocation.options["expiration"] { set("apns-expiration", try Self.expiration(text)) }
+        let expiration = invocation.options["expiration"]
+        if let expiration, expiration != "none" { set("apns-expiration", try Self.expiration(expiration)) }
         if !has("apns-topic"), let app = content.app { set("apns-topic", app + ".voip") }
         if !has("apns-push-type") {
             let isVoIP = all.contains { $0.name == "apns-topic" && $0.value.hasSuffix(".voip") }
             set("apns-push-type", isVoIP ? "voip" : "alert")
         }
-        if !has("apns-expiration") { set("apns-expiration", "0") }
+        if expiration == "none" {
+            all.removeAll { $0.name == "apns-expiration" }
+        } else if !has("apns-expiration") {
+            set("apns-expiration", "0")
+        }
         if !has("apns-priority") { set("apns-priority", "10") }
         if invocation.options["cert"] == nil { set("authorization", "bearer " + (try providerToken())) }
         return all
@@ -280,10 +285,12 @@ extension PushVia {
 
     /// Options that mean nothing by D-Bus: who gives one means a gateway.
     static func isMeant(_ invocation: Invocation) -> Bool {
-        options.contains { $0.name != "via" && invocation.has($0.name) }
+        let onlyHere = ["topic", "push-type", "apns-id"] + (options + PushBench.options).map(\.name)
+        return onlyHere.contains { $0 != "via" && invocation.has($0) }
     }
 
-    static let options: [Verb.Option] =
+    static let options = Verb.Option.under(
+        "By which way",
         [
             .init(
                 name: "via", value: "bus|http2|binary", help: "to ringd by D-Bus, or to a gateway by either protocol"),
@@ -294,13 +301,7 @@ extension PushVia {
         ] + keyOptions + [
             .init(name: "cert", value: "FILE", help: "client certificate and key (.pem, .p12), instead of a key"),
             .init(name: "password-file", value: "FILE|-", help: "what --cert is encrypted with, on its first line"),
-            .init(name: "topic", value: "TOPIC", help: "apns-topic; APP-ID.voip, if not given"),
-            .init(name: "push-type", value: "TYPE", help: "apns-push-type; by the topic, if not given"),
-            .init(name: "apns-id", value: "UUID", help: "apns-id; the gateway's, if not given"),
             .init(name: "command", value: "0|1|2", help: "the binary protocol's; 2, if not given"),
             .init(name: "identifier", value: "N", help: "the binary protocol's number for it"),
-            .init(name: "bench", value: "N", help: "send it N times: rate and latencies"),
-            .init(name: "connections", value: "N", help: "… over so many connections; 1, if not given"),
-            .init(name: "streams", value: "N", help: "… with so many on their way on each; 100, if not given"),
-        ]
+        ])
 }

@@ -20,15 +20,14 @@ package enum Ringctl {
 
     private static func help(_ name: String?) -> Int32 {
         guard let name else {
-            Console.write(Help.overview(Verbs.shown))
+            Console.write(Help.overview(Verbs.groups))
             return 0
         }
-        let pages = Verbs.all.filter { $0.name == name || $0.name.hasPrefix(name + " ") }
-        guard !pages.isEmpty else {
+        guard let text = Help.page(named: name, Verbs.all) else {
             Console.complain("ringctl: there is no verb \"\(Text.clean(name, limit: 40))\" (ringctl --help)")
             return 2
         }
-        Console.write(pages.map(Help.page).joined(separator: "\n"))
+        Console.write(text)
         return 0
     }
 }

@@ -26,6 +26,13 @@ final class Terminal {
         return (Int(size.ws_col), Int(size.ws_row))
     }
 
+    /// Of standard output, where it is a terminal that says so.
+    static var width: Int? {
+        var size = winsize()
+        guard isatty(1) == 1, ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
+    }
+
     /// Draws all lines from the top; each is cleared to its end.
     func draw(_ lines: [String]) {
         put("\u{1b}[H" + lines.map { $0 + "\u{1b}[K" }.joined(separator: "\r\n") + "\u{1b}[J")

@@ -18,6 +18,23 @@ struct Verb: Sendable {
         /// The value's name in usage; nil for a switch.
         var value: String?
         let help: String
+        /// The heading that `--help` has it under, where there are many.
+        var group = ""
+
+        static func under(_ group: String, _ options: [Option]) -> [Option] {
+            options.map { option in
+                var out = option
+                out.group = group
+                return out
+            }
+        }
+
+        /// The words that the value is one of; nil if it may be anything.
+        var choices: [String]? {
+            guard let value, value.contains("|") else { return nil }
+            let words = value.split(separator: "|").map(String.init)
+            return words.allSatisfy { $0.allSatisfy { $0.isLowercase || $0.isNumber } } ? words : nil
+        }
     }
 }
 

@@ -16,17 +16,20 @@ extension Verbs {
                 What is there and in order stays as it is; say it as often as you like.
 
                 Senders that read a variable trust this gateway with
-                SSL_CERT_FILE=…/bundle.pem, others with ca.pem. A push by curl, with the
-                token from ringctl apps:
+                SSL_CERT_FILE=~/.local/state/ringd/certs/bundle.pem, others with ca.pem.
+                A push by curl, with the token from ringctl apps:
 
                   cd ~/.local/state/ringd/certs
-                  curl --http2 --cacert ca.pem --cert voip-com.example.talk.pem \\
+                  curl -i --http2 --cacert ca.pem --cert voip-com.example.talk.pem \\
                       -H 'apns-topic: com.example.talk.voip' -H 'apns-push-type: voip' \\
-                      -d '{"callId":"42","displayName":"Alice"}' \\
+                      -d '{"callId":"'$(cat /proc/sys/kernel/random/uuid)'"}' \\
                       https://localhost:2197/3/device/TOKEN
 
-                With the provider key instead: a token of ES256, kid is the key id and iss
-                the team id.
+                An id rings once: for ten minutes after its call is over, pushes with it
+                ring nothing.
+
+                With the provider key instead: -H "authorization: bearer
+                $(ringctl apns token)"; Docs/apns.md has more.
                 """,
             example: "ringctl certs init --app com.example.talk --password-file ~/.p12-password"
         ) { invocation, session throws(Refusal) in try CertificateInit.run(invocation, session) },

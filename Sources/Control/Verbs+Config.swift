@@ -33,7 +33,7 @@ extension Verbs {
                 guard invocation.arguments.isEmpty else { throw .refused("there is no file \(path)") }
                 return try session.done("\(path) is not there: every setting has its default")
             }
-            let faults = Configuration.read(text).1
+            let faults = try ConfigCheck(session).faults(in: text, of: path)
             if session.isJSON {
                 try session.say(
                     .object(
@@ -50,7 +50,9 @@ extension Verbs {
             } else if faults.isEmpty {
                 try session.say("\(path): no faults")
             } else {
-                for fault in faults { try session.say("\(path): \(fault)") }
+                for fault in faults {
+                    try session.say("\(path): \(fault.line > 0 ? "\(fault)" : fault.reason)")
+                }
             }
             if !faults.isEmpty { throw Refusal(status: 1, message: "") }
         },
@@ -75,6 +77,45 @@ extension Verbs {
                 guard error.status == 3 else { throw error }
                 try session.done("\(key) = \(value), from the next start on (ringd is not running)")
             }
+        },
+        Verb(
+            name: "config unset", takes: "KEY", summary: "Take a setting out of the file: its default is in force.",
+            example: "ringctl config unset sound.volume", count: 1...1
+        ) { invocation, session throws(Refusal) in
+            let key = invocation.arguments[0]
+            let old = try OutputFile.read(session.configFile) ?? ""
+            let edited: String
+            switch Configuration.edit(old, unset: key) {
+            case .success(let text): edited = text
+            case .failure(let fault): throw .refused(fault.reason)
+            }
+            let usual = "\(key) = \(Setting.all.first { $0.name == key }?.words(Configuration()) ?? ""), the default"
+            guard edited != old else { return try session.done("\(usual): it was not set") }
+            try OutputFile.write(edited, to: session.configFile)
+            do throws(Refusal) {
+                _ = try session.monitor("Reload")
+                try session.done("\(usual), in force")
+            } catch {
+                guard error.status == 3 else { throw error }
+                try session.done("\(usual), from the next start on (ringd is not running)")
+            }
+        },
+        Verb(
+            name: "config reload", summary: "Put an edited file in force, and name what is wrong with it.",
+            example: "ringctl config reload"
+        ) { _, session throws(Refusal) in
+            let reply = try session.call("org.ringd.Monitor1", "Reload", startsDaemon: false)
+            let faults = reply.first?.elements?.compactMap(\.text) ?? []
+            if session.isJSON {
+                try session.say(.object(("faults", .array(faults.map(JSONValue.string)))))
+            } else {
+                for fault in faults { try session.say(session.style(.yellow, "! \(fault)")) }
+                try session.say(
+                    faults.isEmpty
+                        ? "read again and in force: no faults"
+                        : "read again: \(faults.count) \(faults.count == 1 ? "fault" : "faults"), the rest is in force")
+            }
+            if !faults.isEmpty { throw Refusal(status: 1, message: "") }
         },
     ]
 }

@@ -49,7 +49,10 @@ extension Verbs {
             example: "ringctl apps com.example.talk --device phone-1", count: 0...1
         ) { invocation, session throws(Refusal) in
             let device = invocation.options["device"] ?? ""
-            let apps = try session.registry("AppsOn", [.string(device)]).first?.elements ?? []
+            var apps: [DBusValue] = []
+            try session.naming(device) { () throws(Refusal) in
+                apps = try session.registry("AppsOn", [.string(device)]).first?.elements ?? []
+            }
             let wanted = invocation.arguments.first
             let shown = apps.filter { wanted == nil || $0["app"]?.text == wanted }
             if session.isJSON { return try session.say(.array(shown.map(\.json))) }

@@ -35,8 +35,11 @@ extension Verbs {
             count: 1...1
         ) { invocation, session throws(Refusal) in
             let count = try number(invocation)
-            let removed = try session.registry("RemoveDevices", [.string(invocation.arguments[0]), .uint32(count)])
-                .first
+            var removed: DBusValue?
+            try session.naming(invocation.arguments[0]) { () throws(Refusal) in
+                removed = try session.registry("RemoveDevices", [.string(invocation.arguments[0]), .uint32(count)])
+                    .first
+            }
             if session.isJSON { return try session.say(.object(("removed", removed?.json ?? 0))) }
             let gone = removed?.integer ?? 0
             try session.say("\(gone) \(gone == 1 ? "device is" : "devices are") gone")
@@ -46,7 +49,9 @@ extension Verbs {
             summary: "Take a device from the network (this desktop): of each app's pushes the newest is kept.",
             example: "ringctl device offline", count: 0...1
         ) { invocation, session throws(Refusal) in
-            _ = try session.registry("SetOnline", [.string(invocation.arguments.first ?? ""), .bool(false)])
+            try session.naming(invocation.arguments.first) { () throws(Refusal) in
+                _ = try session.registry("SetOnline", [.string(invocation.arguments.first ?? ""), .bool(false)])
+            }
             try session.done("\(invocation.arguments.first ?? "desktop") is offline  (ringctl device online)")
         },
         Verb(
@@ -55,7 +60,10 @@ extension Verbs {
             example: "ringctl device online", count: 0...1
         ) { invocation, session throws(Refusal) in
             let name = invocation.arguments.first ?? ""
-            let count = try session.registry("SetOnline", [.string(name), .bool(true)]).first?.integer ?? 0
+            var count: Int64 = 0
+            try session.naming(name) { () throws(Refusal) in
+                count = try session.registry("SetOnline", [.string(name), .bool(true)]).first?.integer ?? 0
+            }
             if session.isJSON { return try session.say(.object(("done", true), ("delivered", .integer(count)))) }
             let kept =
                 count == 0 ? "nothing was waiting" : "\(count) \(count == 1 ? "push was" : "pushes were") delivered"
@@ -96,6 +104,16 @@ extension Verbs {
         },
     ]
 
+    /// What stands for `name` where there is `name`-1 … `name`-N instead.
+    static func series(_ name: String, among devices: [String]) -> String? {
+        let numbers = devices.compactMap { device in
+            device.hasPrefix(name + "-") ? Int(device.dropFirst(name.count + 1)) : nil
+        }.filter { $0 > 0 }
+        guard let first = numbers.min(), let last = numbers.max() else { return nil }
+        let those = first == last ? "is \(name)-\(first)" : "are \(name)-\(first) … \(name)-\(last)"
+        return "there is no device \(name); there \(those) (ringctl device)"
+    }
+
     private static func count(_ help: String) -> Verb.Option { .init(name: "count", value: "N", help: help) }
 
     private static func number(_ invocation: Invocation) throws(Refusal) -> UInt32 {
@@ -115,5 +133,20 @@ extension Verbs {
         out += waiting > 0 ? "\(waiting) waiting" : device["rings"]?.flag == true ? "rings" : ""
         while out.last == " " { out.removeLast() }
         return out
+    }
+}
+
+extension Session {
+    /// Does `work`; where it is refused since `device` is the name of a whole series, says so.
+    func naming(_ device: String?, _ work: () throws(Refusal) -> Void) throws(Refusal) {
+        do throws(Refusal) { try work() } catch {
+            guard error.status == 1, let device, !device.isEmpty, let list = try? registry("Devices").first?.elements
+            else { throw error }
+            let names = list.compactMap { $0["device"]?.text }
+            guard !names.contains(device), let words = Verbs.series(Text.clean(device, limit: 64), among: names) else {
+                throw error
+            }
+            throw .refused(words)
+        }
     }
 }

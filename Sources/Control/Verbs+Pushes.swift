@@ -7,35 +7,52 @@ extension Verbs {
     static let pushVerbs = [
         Verb(
             name: "push", takes: "[FILE.apns]", summary: "Send a push, as a gateway would deliver it.",
-            options: [
-                .init(name: "app", value: "APP-ID", help: "to this app's VoIP token"),
-                .init(name: "token", value: "HEX", help: "to this token"),
-                .init(name: "device", value: "NAME", help: "to the app's token on this device (ringctl device)"),
-                .init(name: "environment", value: "sandbox|production", help: "as at this door"),
-                .init(
-                    name: "expiration", value: "SECONDS",
-                    help: "apns-expiration: since 1970, or +SECONDS from now; 0 is never kept"),
-                .init(name: "priority", value: "10|5|1", help: "apns-priority"),
-                .init(name: "collapse-id", value: "TEXT", help: "apns-collapse-id"),
-                .init(name: "payload", value: "FILE|-", help: "the JSON payload"),
-                .init(name: "caller", value: "NAME", help: "a ready-made call of this caller"),
-                .init(name: "handle", value: "HANDLE", help: "… with this number or address"),
-                .init(name: "video", help: "… with video"),
-                .init(name: "sound", value: "NAME", help: "… with this sound"),
-                .init(name: "id", value: "ID", help: "… with this call id"),
-                .init(name: "time", value: "SECONDS", help: "… ringing this long"),
-                .init(name: "cancel", help: "a push that cancels the call --id"),
-            ] + PushVia.options,
+            options: what + toWhom + PushVia.options + PushBench.options,
             details: """
                 By D-Bus, no sender is checked. With --via it is sent as a push backend
                 would, to ringd's own gateway or to any other: --gateway api.push.apple.com
-                with --key or --cert reaches Apple's.
+                with --key or --cert reaches Apple's. By http2 and binary a push has
+                expiration 0 and priority 10, if they are not given; --expiration none
+                sends no such header (http2).
 
                 A .apns file is the payload, as for xcrun simctl push; members whose names
                 begin with apns- become headers.
-                """, example: "ringctl push --app com.example.talk --caller Alice --id 42", count: 0...1
+
+                An id rings once: for ten minutes after its call is over, pushes with it
+                ring nothing.
+                """, example: "ringctl push --app com.example.talk --caller Alice --video", count: 0...1
         ) { invocation, session throws(Refusal) in try Push.run(invocation, session) }
     ]
+
+    private static let what = Verb.Option.under(
+        "What",
+        [
+            .init(name: "caller", value: "NAME", help: "a ready-made call of this caller"),
+            .init(name: "handle", value: "HANDLE", help: "… with this number or address"),
+            .init(name: "video", help: "… with video"),
+            .init(name: "sound", value: "NAME", help: "… with this sound"),
+            .init(name: "id", value: "ID", help: "… with this call id"),
+            .init(name: "time", value: "SECONDS", help: "… ringing this long"),
+            .init(name: "cancel", help: "a push that cancels the call --id"),
+            .init(name: "payload", value: "FILE|-", help: "the JSON payload"),
+            .init(
+                name: "expiration", value: "SECONDS|none",
+                help: "apns-expiration: since 1970, or +SECONDS from now; 0 is never kept"),
+            .init(name: "priority", value: "10|5|1", help: "apns-priority"),
+            .init(name: "collapse-id", value: "TEXT", help: "apns-collapse-id"),
+            .init(name: "push-type", value: "TYPE", help: "apns-push-type; by the topic, if not given"),
+            .init(name: "apns-id", value: "UUID", help: "apns-id; the gateway's, if not given"),
+        ])
+
+    private static let toWhom = Verb.Option.under(
+        "To whom",
+        [
+            .init(name: "app", value: "APP-ID", help: "to this app's VoIP token"),
+            .init(name: "token", value: "HEX", help: "to this token"),
+            .init(name: "device", value: "NAME", help: "to the app's token on this device (ringctl device)"),
+            .init(name: "environment", value: "sandbox|production", help: "as at this door"),
+            .init(name: "topic", value: "TOPIC", help: "apns-topic; APP-ID.voip, if not given"),
+        ])
 }
 
 /// `ringctl push`.
@@ -56,6 +73,15 @@ private enum Push {
             payload = Array(try readyMade(invocation).encoded().utf8)
         }
         guard let target else { throw .usage("push: say to whom: --app APP-ID or --token HEX (ringctl apps)") }
+        try session.naming(invocation.options["device"]) { () throws(Refusal) in
+            try send(target, payload, headers, invocation, session)
+        }
+    }
+
+    private static func send(
+        _ target: String, _ payload: [UInt8], _ headers: [(name: String, value: String)], _ invocation: Invocation,
+        _ session: Session
+    ) throws(Refusal) {
         switch invocation.options["via"] ?? (PushVia.isMeant(invocation) ? "http2" : "bus") {
         case "bus": break
         case "http2", "binary":
@@ -109,16 +135,19 @@ private enum Push {
             if let text = invocation.options[name] ?? inFile { options.append(.init(name, .string(text))) }
         }
         let inFile = headers.last { $0.name == "apns-expiration" }?.value
-        if let text = invocation.options["expiration"] ?? inFile {
+        if let text = invocation.options["expiration"] ?? inFile, text != "none" {
             options.append(.init("expiration", .string(try PushVia.expiration(text))))
         }
         let reply = try session.monitor("Push", [.string(target), .bytes(payload), .dict(options)]).first
         if session.isJSON { return try session.say(reply?.json ?? .null) }
         let call = reply?["call"]?.text.map { ": \($0.prefix(8))" } ?? ""
         let word = reply?["outcome"]?.text ?? "accepted"
-        let words = PushWords.outcome(word) ?? reply?["detail"]?.text ?? word
+        let findings = reply?["findings"]?.elements?.compactMap(\.text) ?? []
+        let words =
+            PushWords.outcome(word, id: PushWords.id(in: payload))
+            ?? PushWords.short(reply?["detail"]?.text ?? word, beside: findings)
         try session.say("push \(reply?["push"]?.integer ?? 0): \(words)\(call)")
-        for advice in reply?["findings"]?.elements?.compactMap(\.text) ?? [] where advice != words {
+        for advice in findings where advice != words && !PushWords.repeats(advice, word) {
             try session.say(session.style(.dim, "  · \(advice)"))
         }
     }

@@ -38,15 +38,19 @@ enum PushRecords {
             if let text = invocation.options[name] { filter.append(.init(name, .string(text))) }
         }
         if invocation.has("refused") { filter.append(.init("refused", .bool(true))) }
+        let width = Terminal.width
         guard invocation.has("follow") else {
             let (found, _) = try newest(limit, filter, session)
             if session.isJSON { return try session.say(.array(found.map(\.json))) }
             if found.isEmpty { return try session.say("no pushes") }
-            for push in found { try session.say(line(push, session.style)) }
+            if let width { try session.say(heads(session.style, width)) }
+            for push in found { try session.say(line(push, session.style, width: width)) }
             return
         }
+        if let width, !session.isJSON { try session.say(heads(session.style, width)) }
         func say(_ push: DBusValue) throws(Refusal) {
-            if session.isJSON { try session.say(push.json) } else { try session.say(line(push, session.style)) }
+            if session.isJSON { return try session.say(push.json) }
+            try session.say(line(push, session.style, width: Terminal.width))
         }
         var reached: Int64 = 0
         try session.listen(for: "Pushes") { () throws(Refusal) in
@@ -105,7 +109,15 @@ enum PushRecords {
 
     // MARK: A line
 
-    static func line(_ push: DBusValue, _ style: Style) -> String {
+    static func heads(_ style: Style, _ width: Int) -> String {
+        let text =
+            "push".leftPadded(to: 6) + "  " + "came".rightPadded(to: 14) + "door".rightPadded(to: 10)
+            + "to".rightPadded(to: 28) + "type".rightPadded(to: 12) + "answer or outcome, and what is to know"
+        return style(.dim, cut(text, width))
+    }
+
+    /// `width`: of the terminal; nil: as long as it gets.
+    static func line(_ push: DBusValue, _ style: Style, width: Int? = nil) -> String {
         func text(_ key: String) -> String { push[key]?.text ?? "" }
         func number(_ key: String) -> Int64 { push[key]?.integer ?? 0 }
         let device = text("device")
@@ -114,7 +126,10 @@ enum PushRecords {
             ? text("token").isEmpty ? "nobody" : text("token") + "…"
             : text("app") + (device.isEmpty || device == "desktop" ? "" : "@\(device)")
         let status = number("status")
-        let answer = status == 200 ? text("outcome") : "\(status) \(text("reason"))"
+        var answer = status == 200 ? text("outcome") : "\(status) \(text("reason"))"
+        var finding = PushWords.repeats(text("finding"), text("outcome")) ? "" : text("finding")
+        if finding.isEmpty, let words = PushWords.outcome(answer), !text("finding").isEmpty { finding = words }
+        answer = PushWords.short(answer, beside: [finding])
         let colour: Style.Colour = status == 200 ? .green : .red
         // What the sender said, else what the token is for.
         let type = text("type").isEmpty ? text("kind") : text("type")
@@ -122,9 +137,18 @@ enum PushRecords {
         out += WallTime(nanoseconds: number("wall_ns")).clockText + "  "
         out += text("door").replacing(", command", with: "").rightPadded(to: 10)
         out += Columns.fit(whom, 26) + "  " + (type.isEmpty ? "-" : type).rightPadded(to: 12)
+        // Colours have no width: cut before they come in.
+        var left = (width ?? .max) - Columns.width(out)
+        guard left > 0 else { return cut(out, width ?? .max) }
+        answer = cut(answer, left)
+        left -= Columns.width(answer) + 2
         out += style(colour, answer)
-        if !text("finding").isEmpty { out += "  " + style(.dim, text("finding")) }
+        if !finding.isEmpty, left > 0 { out += "  " + style(.dim, cut(finding, left)) }
         return out
+    }
+
+    private static func cut(_ text: String, _ width: Int) -> String {
+        Columns.width(text) <= width ? text : Columns.fit(text, width)
     }
 
     // MARK: All of it
@@ -178,12 +202,16 @@ enum PushRecords {
             let code = style(.dim, "(\(finding["reason"]?.text ?? ""))")
             out.append("\(index == 0 ? "Why:  " : "      ")\(finding["text"]?.text ?? "")  \(code)")
         }
-        let advice = findings.filter { $0["reason"]?.text?.isEmpty != false }
+        let advice = findings.filter {
+            $0["reason"]?.text?.isEmpty != false && !PushWords.repeats($0["text"]?.text ?? "", text("outcome"))
+        }
         for (index, finding) in advice.enumerated() {
             out.append("\(index == 0 ? "Also: " : "      ")· \(finding["text"]?.text ?? "")")
         }
         if !text("outcome").isEmpty {
-            let words = PushWords.outcome(text("outcome")) ?? text("outcome")
+            let words =
+                PushWords.outcome(text("outcome"), id: PushWords.id(in: payload))
+                ?? PushWords.short(text("outcome"), beside: findings.compactMap { $0["text"]?.text })
             out.append("Then: \(words)")
         }
         for note in push["notes"]?.elements?.compactMap(\.text) ?? [] { out.append("      \(note)") }

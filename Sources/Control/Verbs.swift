@@ -5,9 +5,19 @@ enum Verbs {
         Verb.Option(name: "help", help: "this text"),
     ]
 
-    static let all: [Verb] =
-        daemonVerbs + deviceVerbs + pushVerbs + recordVerbs + callVerbs + pastVerbs + soundVerbs + certificateVerbs
-        + apnsVerbs + configVerbs + hidden
+    /// By what they are about.
+    static let groups: [(heading: String, verbs: [Verb])] = [
+        ("Calls", callVerbs + pastVerbs),
+        ("Apps and devices", daemonVerbs.filter(isAboutApps) + deviceVerbs),
+        ("Pushes", pushVerbs + recordVerbs),
+        ("APNs and certificates", apnsVerbs + certificateVerbs),
+        ("Sounds and settings", soundVerbs + configVerbs),
+        ("What runs", daemonVerbs.filter { !isAboutApps($0) }),
+    ]
+
+    private static func isAboutApps(_ verb: Verb) -> Bool { verb.name.hasPrefix("apps") }
+
+    static let all: [Verb] = groups.flatMap(\.verbs) + hidden
 
     /// Without those that only packagers need.
     static let shown: [Verb] = all.filter { verb in !hidden.contains { $0.name == verb.name } }

@@ -137,6 +137,16 @@ struct ConfigTests {
         #expect(throws: ConfigFault.self) { try Configuration.edit("", set: "ring.time", to: "1\nx = y").get() }
     }
 
+    @Test func aSettingIsTakenOut() throws {
+        let text = "# mine\r\n[ring]\r\ntime = 20\r\n; end\r\n[sound]\r\nvolume = 50\r\n[ring]\r\ntime = 21\r\n"
+        #expect(
+            try Configuration.edit(text, unset: "ring.time").get()
+                == "# mine\r\n[ring]\r\n; end\r\n[sound]\r\nvolume = 50\r\n[ring]\r\n")
+        #expect(try Configuration.edit(text, unset: "sound.ramp").get() == text)
+        #expect(try Configuration.edit("", unset: "sound.ramp").get() == "")
+        #expect(throws: ConfigFault.self) { try Configuration.edit(text, unset: "ring.tim").get() }
+    }
+
     @Test func hugeFilesAreRefusedWhole() {
         let (configuration, faults) = Configuration.read(String(repeating: "x", count: (1 << 20) + 1))
         #expect(configuration == Configuration() && faults.count == 1)

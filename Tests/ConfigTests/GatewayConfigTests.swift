@@ -11,8 +11,8 @@ struct GatewayConfigTests {
 
     /// Each key with a value that is not the default, and some that are none.
     @Test(arguments: [
-        ("http2", "127.0.0.1:2297 sandbox", ["127.0.0.1", "0.0.0.0:1"]),
-        ("feedback", "none", ["somewhere", "127.0.0.1:1 both"]),
+        ("http2", "127.0.0.1:2297 sandbox", ["127.0.0.1", "0.0.0.0:1", ""]),
+        ("feedback", "none", ["somewhere", "127.0.0.1:1 both", ""]),
         ("proxy", "127.0.0.1:8080 optional", ["127.0.0.1:1 sandbox", "proxy.example.com:1"]),
         ("certificates", "trusted", ["", "none", "Trusted"]),
         ("authorities", "/a/b.pem, /c d/e.pem", ["ca.pem", "/a,b", "/1,/2,/3,/4,/5,/6,/7,/8,/9"]),
@@ -85,6 +85,25 @@ struct GatewayConfigTests {
         // An old fault is not the new setting's.
         let wrong = "[apns]\nhttp2 = 0.0.0.0:1\n"
         #expect((try? Configuration.edit(wrong, set: "apns.streams", to: "5").get()) != nil)
+    }
+
+    @Test func aDoorIsClosedByAWord() throws {
+        #expect(
+            Configuration.read("[apns]\nproxy =").1.map(\.reason).first?.contains("say none to close a door") == true)
+        #expect(Configuration.read("[apns]\nproxy = none").0.apns.proxy.isEmpty)
+        for value in ["", " "] {
+            guard case .failure(let fault) = Configuration.edit("", set: "apns.http2", to: value) else {
+                Issue.record("an empty list of doors was taken")
+                continue
+            }
+            #expect(fault.reason.contains("say none to close a door"))
+        }
+    }
+
+    @Test func takingASettingOutIsCheckedAgainstTheRest() {
+        let open = "[apns]\ncertificates = trusted\nbinary = 0.0.0.0:2195\n"
+        #expect(throws: ConfigFault.self) { try Configuration.edit(open, unset: "apns.certificates").get() }
+        #expect((try? Configuration.edit(open, unset: "apns.binary").get()) == "[apns]\ncertificates = trusted\n")
     }
 
     @Test func keys() throws {

@@ -1,6 +1,8 @@
 import Base
+import Foundation
 import JSON
 import Report
+import TestSupport
 import Testing
 
 @testable import Control
@@ -34,6 +36,58 @@ struct ParserTests {
         }
     }
 
+    @Test func theOverviewHasEveryVerbOnce() {
+        let grouped = Verbs.groups.flatMap(\.verbs).map(\.name)
+        #expect(Set(grouped).count == grouped.count && Set(grouped) == Set(Verbs.shown.map(\.name)))
+        for line in Help.overview(Verbs.groups).split(separator: "\n") where line.hasPrefix("  ") {
+            #expect(Columns.width(String(line)) <= Help.width, "\(line)")
+        }
+    }
+
+    @Test func aGroupListsItsVerbs() throws {
+        #expect(try parse("apns") == .help("apns"))
+        #expect(try parse("apns --help") == .help("apns"))
+        for group in ["apns", "certs", "device", "config", "push"] {
+            let page = try #require(Help.page(named: group, Verbs.all))
+            for verb in Verbs.all where verb.name.hasPrefix(group + " ") {
+                #expect(page.contains("  \(verb.name)"), "\(verb.name)")
+            }
+        }
+        #expect(Help.page(named: "nothing", Verbs.all) == nil)
+    }
+
+    @Test func thePageOfPushHasItsOptionsUnderHeadings() throws {
+        let push = try #require(Verbs.all.first { $0.name == "push" })
+        let page = Help.page(push)
+        let places = ["\nWhat\n", "\nTo whom\n", "\nBy which way\n", "\nLoad\n", "\n  --json"].map { heading in
+            page.components(separatedBy: heading)[0].count
+        }
+        #expect(places == places.sorted() && places.allSatisfy { $0 < page.count })
+        for option in push.options {
+            #expect(page.components(separatedBy: "  --\(option.name) ").count == 2, "\(option.name)")
+        }
+    }
+
+    @Test(arguments: [
+        ("ap", ["apps", "apns"]), ("apns ", ["env", "token"]), ("apns t", ["token"]),
+        ("apns env --shell ", ["sh", "fish"]),
+        ("push --via ", ["bus", "http2", "binary"]), ("push --app x --environment ", ["sandbox", "production"]),
+        ("push sh", ["show"]), ("pushes --fo", ["--follow"]), ("certs convert a.cer --to p", ["pem", "p12"]),
+    ])
+    func bashCompletes(_ line: String, _ words: [String]) throws {
+        let outcome = try attempt(
+            "bash",
+            [
+                "-c",
+                """
+                eval "$COMPLETIONS"; COMP_WORDS=(); IFS=' '; for word in ringctl $LINE; do COMP_WORDS+=("$word"); done
+                [[ $LINE == *' ' ]] && COMP_WORDS+=(""); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); unset IFS; _ringctl
+                echo "${COMPREPLY[*]}"
+                """,
+            ], environment: ["COMPLETIONS": try #require(Help.completions("bash", Verbs.shown)), "LINE": line])
+        #expect(outcome.out == words.joined(separator: " ") + "\n", "\(outcome.all)")
+    }
+
     @Test(arguments: [
         ("anwser", "did you mean answer?"), ("ring --calller A", "did you mean --caller?"),
         ("ring --caller", "needs a value"),
@@ -60,6 +114,8 @@ struct ParserTests {
         #expect(Help.completions("tcsh", Verbs.shown) == nil)
         let manual = Help.manual(Verbs.shown)
         for verb in Verbs.shown { #expect(manual.contains(verb.name.split(separator: " ")[0]), "\(verb.name)") }
+        // Arguments stand on the line of their verb.
+        #expect(manual.contains(".TP\n.BI \"apps add \" \"APP\\-ID\"\n"))
     }
 }
 

@@ -218,6 +218,9 @@ extension EndToEnd {
             #expect(try rig.ask("status")["faults"]?.integer == 7)
             let check = try rig.ringctl("config", "check")
             #expect(check.status == 1 && check.out.split(separator: "\n").count == 7, "\(check.all)")
+            let again = try rig.ringctl("config", "reload")
+            #expect(again.status == 1 && again.out.contains("did you mean time?"), "\(again.all)")
+            #expect(again.out.contains("7 faults, the rest is in force"), "\(again.all)")
             try rig.ask("apps", "add", Rig.app)
             try rig.watch()
             var start = rig.events.count
@@ -233,6 +236,7 @@ extension EndToEnd {
             #expect(loaded["message"]?.string?.contains("no faults") == true)
             #expect(try rig.ask("status")["faults"]?.integer == 0)
             #expect(try rig.ringctl("config", "check").status == 0)
+            #expect(try rig.ask("config", "reload")["faults"]?.items.isEmpty == true)
             #expect(rig.events("sound.stopped", from: start).isEmpty)
             try rig.ask("decline")
             try rig.ask("push", "--app", Rig.app, "--caller", "B", "--id", "2")

@@ -100,7 +100,9 @@ extension EndToEnd {
                 "push", "--via", "http2", "--gateway", gateway, "--app", Rig.app, "--caller", "Alice", "--id", "1",
                 "--expiration", "+2592000", "--apns-id", id)
             #expect(sent.status == 0, "\(sent.all)")
-            #expect(try rig.event("call.ringing")["caller"]?.string == "Alice")
+            let ringing = try rig.event("call.ringing")
+            #expect(ringing["caller"]?.string == "Alice")
+            let first = try #require(ringing["call"]?.string)
             let record = try rig.ask("push", "show", id)
             #expect(record["door"]?.string == "HTTP/2" && record["status"]?.integer == 200)
             #expect(record["outcome"]?.string == "rings" && record["kind"]?.string == "voip")
@@ -138,8 +140,20 @@ extension EndToEnd {
             #expect(
                 last["outcome"]?.string == "ended"
                     && last["finding"]?.string?.contains("by push may come first") == true)
+            // Its id is spent: said with the cure, and not in our own jargon.
+            let late = try rig.ringctl("push", "--app", Rig.app, "--caller", "Alice", "--id", "1")
+            #expect(
+                late.out.contains("call 1 is over, and an id rings once in ten minutes: send a new one"), "\(late.all)")
+            #expect(!late.all.contains("tombstone"))
+            #expect(try rig.ringctl("pushes", "--limit", "1").out.contains("already-over  its call is over"))
+            // No header at all, where none is asked for.
+            _ = try rig.ringctl(
+                "push", "--via", "http2", "--gateway", gateway, "--app", Rig.app, "--caller", "Bob", "--expiration",
+                "none", "--apns-id", "0a1b2c3d-1111-4000-8000-00000000000e")
+            let bare = try rig.ask("push", "show", "0a1b2c3d-1111-4000-8000-00000000000e")
+            #expect(bare["expiration"] == nil && codes(bare).contains("no-expiration"))
             // The report of a call still has its pushes.
-            let report = try rig.ask("report")["events"]?.items.compactMap { $0["kind"]?.string } ?? []
+            let report = try rig.ask("report", first)["events"]?.items.compactMap { $0["kind"]?.string } ?? []
             #expect(report.filter { $0 == "push.accepted" }.count == 3)
             let unknown = try rig.ringctl("push", "show", "4711")
             #expect(unknown.status == 1 && unknown.complaint.contains("is not in the record"))
@@ -226,6 +240,22 @@ extension EndToEnd {
                 try rig.ask("push", "--app", Rig.app, "--device", "load-500", "--caller", "X")["outcome"]?.string
                     == "stored")
             #expect(rig.events("call.ringing").isEmpty)
+            // The name of all of them is none of theirs.
+            let whole = try rig.ringctl("push", "--app", Rig.app, "--device", "load", "--caller", "X")
+            #expect(
+                whole.status == 1 && whole.complaint.contains("there are load-1 … load-1000 (ringctl device)"),
+                "\(whole.all)")
+            // A load counts what was accepted: a token takes so many a second.
+            try rig.ask("config", "set", "apns.device-rate", "5")
+            let load = try rig.ringctl(
+                "push", "--via", "http2", "--gateway", try rig.gateway, "--app", Rig.app, "--device", "load-1",
+                "--caller", "X", "--bench", "200")
+            #expect(load.status == 1 && load.complaint.contains("the first: 429 TooManyRequests"), "\(load.all)")
+            let accepted = load.out.split(separator: " ").first.flatMap { Int($0) } ?? 0
+            #expect(
+                (10..<200).contains(accepted) && load.out.contains("\(accepted) of 200 accepted, in"), "\(load.all)")
+            let usual = try rig.ringctl("config", "unset", "apns.device-rate")
+            #expect(usual.out.contains("apns.device-rate = 100, the default, in force"), "\(usual.all)")
             rig.daemon.kill()
             try rig.start()
             #expect(try rig.ask("device").items.count == 1001)
