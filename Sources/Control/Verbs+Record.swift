@@ -126,7 +126,9 @@ enum PushRecords {
             ? text("token").isEmpty ? "nobody" : text("token") + "…"
             : text("app") + (device.isEmpty || device == "desktop" ? "" : "@\(device)")
         let status = number("status")
-        var answer = status == 200 ? text("outcome") : "\(status) \(text("reason"))"
+        var answer =
+            status == 200
+            ? text("outcome") : status == 0 ? "no answer: \(text("reason"))" : "\(status) \(text("reason"))"
         var finding = PushWords.repeats(text("finding"), text("outcome")) ? "" : text("finding")
         if finding.isEmpty, let words = PushWords.outcome(answer), !text("finding").isEmpty { finding = words }
         answer = PushWords.short(answer, beside: [finding])
@@ -168,13 +170,22 @@ enum PushRecords {
         for line in page(push, payload, session.style) { try session.say(line) }
     }
 
+    /// The legacy protocol has statuses of its own.
+    private static func answered(_ push: DBusValue) -> String {
+        push["binary_status"]?.integer.map { "status \($0)," } ?? String(push["status"]?.integer ?? 0)
+    }
+
     static func page(_ push: DBusValue, _ payload: [UInt8], _ style: Style) -> [String] {
         func text(_ key: String) -> String { push[key]?.text ?? "" }
         func number(_ key: String) -> Int64 { push[key]?.integer ?? 0 }
         let status = number("status")
         let time = WallTime(nanoseconds: number("wall_ns")).clockText
         let verdict =
-            status == 200 ? style(.green, "taken") : style(.red, "refused: \(status) \(text("reason"))")
+            switch status {
+            case 200: style(.green, "200 taken")
+            case 0: style(.red, "no answer: \(text("reason"))")
+            default: style(.red, "refused: \(answered(push)) \(text("reason"))")
+            }
         var out = ["\(style(.bold, "push \(number("number"))")) · \(time) · \(text("door")) · \(verdict)"]
         func row(_ label: String, _ words: [String]) {
             let said = words.filter { !$0.isEmpty }
