@@ -163,9 +163,10 @@ struct PushVia {
                 status: 1, message: session.isJSON ? "" : "refused: status \(refusal.status), \(refusal.words)")
         }
         if isCut {
-            throw Refusal(
-                status: 1,
-                message: session.isJSON ? "" : "the gateway cut the line: with command 0 that is its way of refusing")
+            let why =
+                notification.command == 0
+                ? "with command 0 that is its way of refusing" : "without an error packet, so nobody knows what it took"
+            throw Refusal(status: 1, message: session.isJSON ? "" : "the gateway cut the line: \(why)")
         }
         if !session.isJSON { try session.say("sent; no error came back, which is all that this protocol says") }
     }

@@ -10,10 +10,13 @@ extension Verbs {
             name: "apns env", summary: "Variables that lead a shell's push senders to ringd instead of Apple.",
             options: [.init(name: "shell", value: "sh|fish", help: "whose syntax; sh, if not given")],
             details: """
-                HTTPS_PROXY leads Apple's push names to ringd's CONNECT door, and nothing
-                else anywhere: unset it for other work. The rest makes senders trust ringd's
-                authority beside those of the system. Docs/apns.md has the ways for senders
-                that heed no proxy. In a shell: eval "$(ringctl apns env)"
+                HTTPS_PROXY leads Apple's push names to ringd's CONNECT door, which refuses
+                every other host. The rest makes senders trust ringd's authority beside those
+                of the system. Docs/apns.md has the ways for senders that heed no proxy, or
+                need other hosts too. In a shell: eval "$(ringctl apns env)"
+
+                To undo it: unset HTTPS_PROXY https_proxy SSL_CERT_FILE CURL_CA_BUNDLE \\
+                    REQUESTS_CA_BUNDLE NODE_EXTRA_CA_CERTS
                 """,
             example: "ringctl apns env --shell fish"
         ) { invocation, session throws(Refusal) in try SenderEnvironment.run(invocation, session) },
