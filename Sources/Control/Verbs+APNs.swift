@@ -7,7 +7,7 @@ internal import JSON
 extension Verbs {
     static let apnsVerbs = [
         Verb(
-            name: "apns env", summary: "Variables that lead a shell's push senders to ringd instead of Apple.",
+            name: "apns env", summary: "Variables that lead a shell's push senders here.",
             options: [.init(name: "shell", value: "sh|fish", help: "whose syntax; sh, if not given")],
             details: """
                 HTTPS_PROXY leads Apple's push names to ringd's CONNECT door, which refuses
@@ -21,7 +21,7 @@ extension Verbs {
             example: "ringctl apns env --shell fish"
         ) { invocation, session throws(Refusal) in try SenderEnvironment.run(invocation, session) },
         Verb(
-            name: "apns token", summary: "A provider token (JWT) of this moment, for an hour: for curl and the like.",
+            name: "apns token", summary: "A provider token (JWT) for an hour: for curl.",
             options: PushVia.keyOptions,
             details: "With curl: -H \"authorization: bearer $(ringctl apns token)\"",
             example: "ringctl apns token --key AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ"

@@ -4,12 +4,12 @@ internal import Crypto
 extension Verbs {
     static let certificateVerbs = [
         Verb(
-            name: "certs", summary: "Keys and certificates that are here: what for, until when.",
+            name: "certs", summary: "Keys and certificates here: what for, until when.",
             example: "ringctl certs"
         ) { _, session throws(Refusal) in try CertificateList.run(session) },
         Verb(
             name: "certs init",
-            summary: "Make what is missing: authority, server certificate, provider key; an app's VoIP certificate.",
+            summary: "Make what is missing of keys and certificates.",
             options: [.init(name: "app", value: "APP-ID", help: "also a VoIP certificate as .pem, .p12 and .cer")]
                 + passwords("of the .p12 file (none, if not given)"),
             details: """
@@ -34,7 +34,7 @@ extension Verbs {
             example: "ringctl certs init --app com.example.talk --password-file ~/.p12-password"
         ) { invocation, session throws(Refusal) in try CertificateInit.run(invocation, session) },
         Verb(
-            name: "certs show", takes: "FILE…", summary: "What is in certificate and key files; what is wrong with it.",
+            name: "certs show", takes: "FILE…", summary: "What is in such files, and what is wrong with it.",
             options: passwords("of what is encrypted"),
             details: """
                 Several files are looked at as one: certificate and key, and whether they
@@ -44,7 +44,7 @@ extension Verbs {
         ) { invocation, session throws(Refusal) in try CertificateShow.run(invocation, session) },
         Verb(
             name: "certs convert", takes: "FILE…",
-            summary: "Certificate and key from .cer, .p12, .pem, .p8 into one file.",
+            summary: "From .cer, .p12, .pem and .p8 into one file.",
             options: [
                 .init(name: "out", value: "FILE|-", help: "where to; beside the first FILE, if not given"),
                 .init(name: "to", value: "pem|p12|der", help: "as what; by the ending of --out, if not given"),

@@ -79,7 +79,7 @@ extension Verbs {
             }
         },
         Verb(
-            name: "config unset", takes: "KEY", summary: "Take a setting out of the file: its default is in force.",
+            name: "config unset", takes: "KEY", summary: "Take a setting out of the file, for its default.",
             example: "ringctl config unset sound.volume", count: 1...1
         ) { invocation, session throws(Refusal) in
             let key = invocation.arguments[0]
@@ -101,7 +101,7 @@ extension Verbs {
             }
         },
         Verb(
-            name: "config reload", summary: "Put an edited file in force, and name what is wrong with it.",
+            name: "config reload", summary: "Put an edited file in force; name what is wrong.",
             example: "ringctl config reload"
         ) { _, session throws(Refusal) in
             let reply = try session.call("org.ringd.Monitor1", "Reload", startsDaemon: false)

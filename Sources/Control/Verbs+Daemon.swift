@@ -35,11 +35,11 @@ extension Verbs {
                 "configuration  \(text("config"))\(faults > 0 ? " (\(faults) wrong lines: ringctl config check)" : "")")
         },
         Verb(
-            name: "doctor", summary: "Would a call ring now? What is wrong with this desktop, and how to mend it.",
+            name: "doctor", summary: "Would a call ring now? What is wrong, and its cure.",
             example: "ringctl doctor"
         ) { _, session throws(Refusal) in try Doctor.run(session) },
         Verb(
-            name: "watch", summary: "What happens, as it happens; on a terminal with the keys to answer.",
+            name: "watch", summary: "What happens, as it happens, with keys to answer.",
             options: [.init(name: "plain", help: "lines, on a terminal too (Ctrl-C ends)")],
             example: "ringctl watch --json"
         ) { invocation, session throws(Refusal) in try Watch.run(session, isPlain: invocation.has("plain")) },
@@ -80,8 +80,11 @@ extension Verbs {
         },
         Verb(
             name: "apps renew", takes: "APP-ID",
-            summary: "New tokens for an app, as after a restore of a phone; the old ones answer 410 ExpiredToken.",
+            summary: "New tokens for an app; the old ones answer 410.",
             options: [.init(name: "device", value: "NAME", help: "on this device, not on this desktop")],
+            details: """
+                As after a restore of a phone; the reason is ExpiredToken.
+                """,
             example: "ringctl apps renew com.example.talk", count: 1...1
         ) { invocation, session throws(Refusal) in
             let app = try session.registry(

@@ -6,7 +6,7 @@ extension Verbs {
     static let deviceVerbs = [
         Verb(
             name: "device",
-            summary: "This desktop, and emulated devices: the phones of other users, which ring nothing.",
+            summary: "This desktop, and emulated devices.",
             example: "ringctl device"
         ) { _, session throws(Refusal) in
             let devices = try session.registry("Devices").first?.elements ?? []
@@ -16,8 +16,13 @@ extension Verbs {
         },
         Verb(
             name: "device add", takes: "NAME",
-            summary: "Emulate a device: tokens of its own for every app; pushes to it are judged, kept and recorded.",
-            options: [count("NAME-1 to NAME-N instead, at most 5000")], example: "ringctl device add load --count 1000",
+            summary: "Emulate a device: another user's phone.",
+            options: [count("NAME-1 to NAME-N instead, at most 5000")],
+            details: """
+                It has tokens of its own for every app. Pushes to it are judged, kept and
+                recorded, and ring nothing.
+                """,
+            example: "ringctl device add load --count 1000",
             count: 1...1
         ) { invocation, session throws(Refusal) in
             let count = try number(invocation)
@@ -30,7 +35,7 @@ extension Verbs {
         },
         Verb(
             name: "device remove", takes: "NAME",
-            summary: "Remove an emulated device: its tokens are dead from now on.",
+            summary: "Remove an emulated device: its tokens are dead.",
             options: [count("NAME-1 to NAME-N instead")], example: "ringctl device remove load --count 1000",
             count: 1...1
         ) { invocation, session throws(Refusal) in
@@ -46,7 +51,10 @@ extension Verbs {
         },
         Verb(
             name: "device offline", takes: "[NAME]",
-            summary: "Take a device from the network (this desktop): of each app's pushes the newest is kept.",
+            summary: "Take this desktop, or a device, off the network.",
+            details: """
+                Of each app's pushes the newest is kept until its expiration.
+                """,
             example: "ringctl device offline", count: 0...1
         ) { invocation, session throws(Refusal) in
             try session.naming(invocation.arguments.first) { () throws(Refusal) in
@@ -56,7 +64,7 @@ extension Verbs {
         },
         Verb(
             name: "device online", takes: "[NAME]",
-            summary: "Bring a device back (this desktop): what was kept is delivered.",
+            summary: "Bring it back: what was kept is delivered.",
             example: "ringctl device online", count: 0...1
         ) { invocation, session throws(Refusal) in
             let name = invocation.arguments.first ?? ""

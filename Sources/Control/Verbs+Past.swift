@@ -15,7 +15,7 @@ extension Verbs {
             try session.say("\(count) calls forgotten")
         },
         Verb(
-            name: "report", takes: "[CALL]", summary: "One call's timeline; the newest call's, if none is named.",
+            name: "report", takes: "[CALL]", summary: "One call's timeline; of the newest, if none is named.",
             options: [
                 .init(name: "svg", help: "as a picture"),
                 .init(name: "output", value: "FILE", help: "into this file instead of stdout"),

@@ -5,19 +5,28 @@ internal import JSON
 extension Verbs {
     static let recordVerbs = [
         Verb(
-            name: "pushes", summary: "The last pushes through every door, newest last: answer, outcome, first finding.",
+            name: "pushes", summary: "The last pushes, newest last, each with what to know.",
             options: [
                 .init(name: "follow", help: "go on as they come (Ctrl-C ends)"),
                 .init(name: "limit", value: "N", help: "at most so many of those that have come (20)"),
                 .init(name: "app", value: "APP-ID", help: "to this app"),
                 .init(name: "device", value: "NAME", help: "to this device"),
                 .init(name: "refused", help: "those that were not accepted"),
-            ], example: "ringctl pushes --follow --refused"
+            ],
+            details: """
+                Of every door: when, to whom, what was answered, what became of it, and the
+                first thing that was found.
+                """,
+            example: "ringctl pushes --follow --refused"
         ) { invocation, session throws(Refusal) in try PushRecords.list(invocation, session) },
         Verb(
             name: "push show", takes: "PUSH",
             summary:
-                "All there is of one push, by its number, apns-id or apns-unique-id: what was found, answered, done.",
+                "Everything about one push.",
+            details: """
+                By its number, apns-id or apns-unique-id: what was found, what was answered,
+                what became of it.
+                """,
             example: "ringctl push show 41", count: 1...1
         ) { invocation, session throws(Refusal) in try PushRecords.show(invocation.arguments[0], session) },
     ]

@@ -18,7 +18,10 @@ extension Verbs {
             }
         },
         Verb(
-            name: "sounds add", takes: "FILE", summary: "Install a sound: wav, flac, ogg, opus, mp3, m4a, aiff, caf.",
+            name: "sounds add", takes: "FILE", summary: "Install a sound, of nearly any format.",
+            details: """
+                wav, flac, ogg, opus, mp3, m4a, aiff, caf.
+                """,
             example: "ringctl sounds add weixin.m4a", count: 1...1
         ) { invocation, session throws(Refusal) in
             let path = OutputFile.absolute(invocation.arguments[0])
