@@ -360,7 +360,7 @@ extension EndToEnd {
             for (arguments, words) in [
                 (["--caller", "Dora", "--id", "1"], "waits behind the call that is ringing"),
                 (["--cancel", "--id", "7"], "no live call has this id"),
-                (["--caller", "Eve", "--id", "7"], "its call is over"),
+                (["--caller", "Eve", "--id", "7"], "call 7 is over, and an id rings once"),
             ] {
                 let outcome = try attempt(
                     Tree.program("ringctl"), ["push", "--app", Rig.app] + arguments, environment: rig.environment,
