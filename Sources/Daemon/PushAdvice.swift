@@ -22,7 +22,7 @@ enum PushAdvice {
                     "call is \(live) already: its name and number were changed in place, it does not ring anew")
             }
         case .updated: say("answered-here", "the call was answered here, so this changes nothing")
-        case .alreadyOver: say("call-over", "the call is over (tombstone): it does not ring again")
+        case .alreadyOver: say("call-over", "the call is over, and an id rings once in ten minutes: send a new one")
         case .tombstone:
             say("no-such-call", "no live call has this id: remembered, so that it does not ring if it comes late")
         case .tooLate: say("too-late", "came too late to ring: its time was over, so it is a missed call")

@@ -20,7 +20,7 @@ struct WordsTests {
         for word in ["rings", "queued", "tombstone", "already-over", "recorded"] {
             #expect(PushWords.outcome(word)?.contains("tombstone") == false, "\(word)")
         }
-        #expect(PushWords.repeats("the call is over (tombstone): it does not ring again", "already-over"))
+        #expect(PushWords.repeats("the call is over, and an id rings once in ten minutes: send a new one", "already-over"))
         #expect(!PushWords.repeats("no call id in the payload", "already-over"))
     }
 
@@ -36,7 +36,7 @@ struct WordsTests {
             line("lost: a fault was asked for", "a fault was asked for: lose").hasSuffix(
                 "lost  a fault was asked for: lose"))
         #expect(line("lost: a fault was asked for", "other").hasSuffix("lost: a fault was asked for  other"))
-        let over = line("already-over", "the call is over (tombstone): it does not ring again")
+        let over = line("already-over", "the call is over, and an id rings once in ten minutes: send a new one")
         #expect(!over.contains("tombstone") && over.contains("send a new one"))
         let long = line("rings", String(repeating: "阿 long ", count: 40))
         #expect(Columns.width(long) > 200)
