@@ -193,7 +193,9 @@ extension Daemon {
         case .rings(let uuid)?, .queued(let uuid)?, .updated(let uuid)?:
             return [.objectPath(BusService.path(of: uuid))]
         case .busy?: throw refusal("Busy", "\(center.calls.count) calls are live, as many as may be")
-        case .alreadyOver?, .tombstone?, .ended?: throw refusal("CallIsOver", "a call with this id is over, and an id rings once in ten minutes: give another --id")
+        case .alreadyOver?, .tombstone?, .ended?:
+            throw refusal(
+                "CallIsOver", "a call with this id is over, and an id rings once in ten minutes: give another --id")
         case .tooLate?:
             throw refusal("TooLate", "less than \(center.policy.shortestRing.shortText) would be left to ring")
         case .unknownApp?, .unusable?, nil: throw refusal("Failed", "the call was not taken")
