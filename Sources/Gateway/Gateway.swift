@@ -65,7 +65,13 @@ package final class Gateway {
 
     /// On what is configured and not listened on yet, and on sockets that were passed in and that nothing names.
     private func listen(with spare: inout [Socket]) {
-        for listener in configuration.listeners where !listeners.contains(where: { $0.wish == listener }) {
+        // Port 0 may be asked for several times, and is another port each time.
+        var held = listeners.map(\.wish)
+        for listener in configuration.listeners {
+            if let place = held.firstIndex(of: listener) {
+                held.remove(at: place)
+                continue
+            }
             let match = spare.firstIndex { $0.localAddress == listener.address }
             listeners.append(Listening(listener, gateway: self, inherited: match.map { spare.remove(at: $0) }))
         }

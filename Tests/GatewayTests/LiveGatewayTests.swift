@@ -339,6 +339,15 @@ import Testing
 
     // MARK: Ports
 
+    @Test func anyPortMayBeAskedForTwice() throws {
+        let any = Gateway.Listener(ListenAddress("127.0.0.1:0")!)
+        let rig = try Rig { $0.listeners = [any, any] }
+        let before = rig.gateway.addresses
+        #expect(Set(before).count == 2)
+        rig.gateway.reload(rig.gateway.configuration)
+        #expect(rig.gateway.addresses == before)
+    }
+
     @Test func anOpenDoorWantsATrustedCertificate() throws {
         let folder = Folder()
         let credentials = try Credentials(directory: folder.path)
