@@ -111,7 +111,8 @@ extension EndToEnd {
             #expect(record["payload"]?["displayName"]?.string == "Alice")
             let page = try rig.ringctl("push", "show", id).out
             for words in [
-                "· HTTP/2 · taken", "com.example.talk on desktop", "topic      com.example.talk.voip · push-type voip",
+                "· HTTP/2 · 200 taken", "com.example.talk on desktop",
+                "topic      com.example.talk.voip · push-type voip",
                 id, "would ring late", "Then: rings", "\"displayName\": \"Alice\"",
             ] {
                 #expect(page.contains(words), "\(words): \(page)")

@@ -266,7 +266,7 @@ extension EndToEnd {
                 try rig.ringctl("push", "--app", "com.example.tolk", "--caller", "A"))
             check(1, "is no app id", try rig.ringctl("apps", "add", "nonsense"))
             check(1, "cannot read", try rig.ringctl("push", "--app", Rig.app, "--payload", "/none"))
-            check(1, "a token of ringd has 32 bytes", try rig.ringctl("push", "--token", "abcd", "--caller", "A"))
+            check(1, "it has 2 bytes, ringd's have 32", try rig.ringctl("push", "--token", "abcd", "--caller", "A"))
             check(1, "no call is called \"nobody\"", try rig.ringctl("report", "nobody"))
             check(2, "unknown verb \"anwser\"; did you mean answer?", try rig.ringctl("anwser"))
             check(2, "unknown option --callr; did you mean --caller?", try rig.ringctl("ring", "--callr", "A"))
