@@ -14,9 +14,11 @@ let package = Package(
     dependencies: [.package(name: "ringd", path: "..")],
     targets: [
         .systemLibrary(name: "CFuzzer"),
+        fuzzer("FuzzApnsFile"),
         fuzzer("FuzzBinary"),
         fuzzer("FuzzCertificate"),
         fuzzer("FuzzConfig"),
+        fuzzer("FuzzConnect"),
         fuzzer("FuzzJSONText"),
         fuzzer("FuzzPayload"),
         fuzzer("FuzzProviderToken"),
