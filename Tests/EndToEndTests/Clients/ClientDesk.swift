@@ -90,9 +90,8 @@ final class ClientDesk: @unchecked Sendable {
         for (name, value) in names(try rig.ask("apps", "add", Rig.app)) { tokens[name] = value }
         let gone = names(try rig.ask("apps", "add", Self.goneApp))
         goneToken = try #require(gone["voip-production"])
-        // Its certificate goes with the app; a sender still has it.
-        try FileManager.default.copyItem(
-            atPath: try #require(gone["certificate"]), toPath: rig.scratch.at("gone.pem"))
+        // Its certificate outlives it: with that a sender learns that the app is gone.
+        let gonesCertificate: String = try #require(gone["certificate"])
         let before = Int64(Date.now.timeIntervalSince1970 * 1000)
         try rig.ask("apps", "remove", Self.goneApp)
         goneAt = before...Int64(Date.now.timeIntervalSince1970 * 1000) + 1
@@ -100,7 +99,7 @@ final class ClientDesk: @unchecked Sendable {
         authority = try #require(credentials["authority"])
         bundle = try #require(credentials["bundle"])
         let certificate: String = try #require(credentials["certificate"])
-        certificates = [Rig.app: certificate, Self.goneApp: rig.scratch.at("gone.pem")]
+        certificates = [Rig.app: certificate, Self.goneApp: gonesCertificate]
         key = [
             "PUSH_KEY": try #require(credentials["provider_key"]), "PUSH_KEY_ID": try #require(credentials["key_id"]),
             "PUSH_TEAM_ID": try #require(credentials["team_id"]),
