@@ -4,45 +4,33 @@ import Base
 extension CallCenter {
     /// How a call starts to ring beside the others (transitions 13–15).
     func entryLoudness(besides uuid: CallUUID) -> CallState.Loudness {
-        var another = false
-        for call in calls where call.uuid != uuid {
-            switch call.state {
-            case .ringing(.loud), .ringing(.soft), .ringing(.queued): another = true
-            case .answering, .active: break
-            case .ringing(.silent), .ended: break
-            }
+        let another = calls.contains { call in
+            guard call.uuid != uuid, case .ringing(let loudness) = call.state else { return false }
+            return loudness != .silent
         }
         if another { return .queued }
         return isTaken ? .soft : .loud
     }
 
-    /// Some call is being answered or active: others only wait.
-    private var isTaken: Bool {
-        calls.contains { call in
-            switch call.state {
-            case .answering, .active: true
-            case .ringing, .ended: false
-            }
-        }
-    }
+    /// Somebody is spoken to: others only wait.
+    var isTaken: Bool { calls.contains { $0.state.takesTheUser } }
 
     /// Promotes and demotes, then tells the edges whatever changed.
     mutating func settle(at now: Instant) {
+        // The noise ends before an app is asked for anything: asking may take its time.
+        settleRing(at: now)
+        advance(at: now)
         settleRing(at: now)
         for call in calls {
-            let wanted: Bool
-            switch call.state {
-            case .ringing(.loud), .ringing(.soft): wanted = true
-            case .ringing(.silent): wanted = call.isShown && policy.keepsBannerWhenSilenced
-            case .ringing(.queued), .answering, .active, .ended: wanted = false
-            }
+            let wanted = wantsBanner(call)
             if wanted && !call.isShown {
-                let next = policy.raiseInterval.map { now + $0 }
+                let raises = call.state != .ringing(.silent)
+                let next = raises ? policy.raiseInterval.map { now + $0 } : nil
                 update(call.uuid) {
                     $0.isShown = true
                     $0.nextRaise = next
                 }
-                if let call = self[call.uuid] { out.append(.show(call, isWaiting: call.state == .ringing(.soft))) }
+                show(call.uuid)
             } else if !wanted && call.isShown {
                 update(call.uuid) {
                     $0.isShown = false
@@ -53,6 +41,29 @@ extension CallCenter {
                 update(call.uuid) { $0.nextRaise = nil }
             }
         }
+        if staysAwake == calls.isEmpty {
+            staysAwake = !calls.isEmpty
+            out.append(.stayAwake(staysAwake))
+        }
+    }
+
+    private func wantsBanner(_ call: Call) -> Bool {
+        switch call.state {
+        case .ringing(.loud), .ringing(.soft): true
+        case .ringing(.silent): call.isSeenInSilence || call.isShown && policy.keepsBannerWhenSilenced
+        default: false
+        }
+    }
+
+    mutating func show(_ uuid: CallUUID) {
+        guard let call = self[uuid] else { return }
+        out.append(.show(call, waiting(call)))
+    }
+
+    /// What answering it would do to the call that is on.
+    private func waiting(_ call: Call) -> CallAction.Waiting {
+        guard call.state == .ringing(.soft) else { return .no }
+        return canHoldOthers(for: call) ? .mayHoldOther : .endsOther
     }
 
     /// Loudness of every waiting call, then the one sound and the one vibration.
@@ -67,14 +78,14 @@ extension CallCenter {
             update(call.uuid) { $0.state = .ringing(wanted) }
             if loudness == .queued {
                 note(.callRinging, call.uuid, .notice, "its turn to ring, \((call.deadline - now).shortText) left")
-            } else if let call = self[call.uuid], call.isShown {
-                out.append(.show(call, isWaiting: wanted == .soft))
+            } else if call.isShown {
+                show(call.uuid)
             }
         }
-        let wish = front.flatMap { self[$0] }.map { call in
+        let heard = front.flatMap { self[$0] }.flatMap { $0.timers[.hush] == nil ? $0 : nil }
+        let wish = heard.map { call in
             RingWish(
-                call: call.uuid, app: call.invite.app, sound: call.invite.sound,
-                isSoft: call.state == .ringing(.soft))
+                call: call.uuid, app: call.app, sound: call.invite.sound, isSoft: call.state == .ringing(.soft))
         }
         if wish != ringing {
             ringing = wish

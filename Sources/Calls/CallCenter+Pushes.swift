@@ -2,39 +2,42 @@ import Base
 
 /// What a push does (callkit.md 5.4, transitions 1–7 and 25–27).
 extension CallCenter {
-    mutating func push(_ id: PushID, _ signal: Signal, isBound: Bool, at now: Instant) {
+    mutating func push(_ id: PushID, for app: String, _ signal: Signal, isBound: Bool, at now: Instant) {
         guard isBound else {
             // N15: no sound, no banner, no row.
             out.append(.completePush(id, .unknownApp))
             return
         }
+        let state = apps[app]
+        guard let state, state.provider != nil else {
+            out.append(.completePush(id, outcome(of: signal, at: now)))
+            return
+        }
+        guard !state.isSuspended else {
+            out.append(.completePush(id, .suspended))
+            return
+        }
+        // Whether the app owes a report is known before the push has changed anything (callkit.md 2.7, mustReport).
+        let mustReport = state.rules.mustReport && !state.isForeground && !calls.contains { $0.app == app }
+        let outcome = state.rules.mustReport ? PushOutcome.toApp : outcome(of: signal, at: now)
+        out.append(.completePush(id, outcome))
+        keep(id, for: app, call: outcome.call, mustReport: mustReport, at: now)
+    }
+
+    private mutating func outcome(of signal: Signal, at now: Instant) -> PushOutcome {
         switch signal {
-        case .unusable(let why): out.append(.completePush(id, .unusable(why)))
-        case .invite(let invite): out.append(.completePush(id, receive(invite, at: now)))
-        case .cancel(let key): out.append(.completePush(id, finish(key, .remoteEnded, at: now)))
-        case .answeredElsewhere(let key): out.append(.completePush(id, finish(key, .answeredElsewhere, at: now)))
-        case .declinedElsewhere(let key): out.append(.completePush(id, finish(key, .declinedElsewhere, at: now)))
+        case .unusable(let why): .unusable(why)
+        case .invite(let invite): take(invite, CallUpdate(), isConfirmed: false, at: now)
+        case .cancel(let key): finish(key, .remoteEnded, at: now)
+        case .answeredElsewhere(let key): finish(key, .answeredElsewhere, at: now)
+        case .declinedElsewhere(let key): finish(key, .declinedElsewhere, at: now)
         }
     }
 
     /// A cancel in any of its kinds. One that comes before its invite leaves a tombstone, and so wins.
     private mutating func finish(_ key: CallKey, _ reason: EndReason, at now: Instant) -> PushOutcome {
-        if let call = calls.first(where: { $0.invite.callKey == key }) {
-            switch call.state {
-            case .ringing:
-                end(call.uuid, reason, at: now)
-                return .ended(call.uuid)
-            case .answering, .active:
-                // "Answered elsewhere" is the echo of our own answer; a remote end is an end.
-                guard reason == .remoteEnded else {
-                    note(.callIgnored, call.uuid, .info, "\(reason.word) ignored: the call was answered here")
-                    return .updated(call.uuid)
-                }
-                end(call.uuid, reason, at: now)
-                return .ended(call.uuid)
-            case .ended: preconditionFailure("an ended call in the table of live ones")
-            }
-        }
+        if let call = calls.first(where: { $0.invite.callKey == key }) { return finish(call, reason, at: now) }
+        annotate(key, reason, at: now)
         let known = tombstones[key, at: now]
         let stone = Tombstones.Stone(
             ended: known?.ended ?? now, until: now + policy.tombstoneTime, hadInvite: known?.hadInvite ?? false,
@@ -45,6 +48,36 @@ extension CallCenter {
         return .tombstone
     }
 
+    private mutating func finish(_ call: Call, _ reason: EndReason, at now: Instant) -> PushOutcome {
+        switch call.state {
+        case .ringing, .deferred: end(call.uuid, reason, at: now)
+        case .answering, .connecting, .active, .held:
+            // "Answered elsewhere" is the echo of our own answer, and so is a cancel while it is under way; once connected,
+            // a remote end is an end (transitions 45, 46, 64).
+            guard reason == .remoteEnded, !call.state.isAnswering else {
+                note(.callIgnored, call.uuid, .info, "\(reason.word) ignored: the call was answered here")
+                return .updated(call.uuid)
+            }
+            end(call.uuid, reason, at: now)
+        case .requested, .dialing: end(call.uuid, reason, at: now)
+        case .ending: return .updated(call.uuid)
+        case .ended: preconditionFailure("an ended call in the table of live ones")
+        }
+        return .ended(call.uuid)
+    }
+
+    /// It went unanswered here a moment ago, because another device had taken it (transition 71).
+    private mutating func annotate(_ key: CallKey, _ reason: EndReason, at now: Instant) {
+        guard reason != .remoteEnded, let index = lately.firstIndex(where: { $0.invite.callKey == key }) else { return }
+        var call = lately.remove(at: index)
+        guard case .ended(.unanswered) = call.state, let ended = call.ended, now - ended <= policy.annotateTime
+        else { return }
+        call.detail = call.detail.isEmpty ? reason.word : call.detail
+        out.append(.withdrawNotice(call))
+        out.append(.annotate(call, reason))
+        note(.callUpdated, call.uuid, .info, "\(reason.word), as is known now: it was not missed")
+    }
+
     /// What an earlier run knew to be over.
     mutating func recall(_ key: CallKey, hadInvite: Bool, ended: Instant, at now: Instant) {
         let until = ended + policy.tombstoneTime
@@ -53,7 +86,12 @@ extension CallCenter {
             key, .init(ended: ended, until: until, hadInvite: hadInvite, generation: 0), at: now)
     }
 
-    private mutating func receive(_ arrived: Invite, at now: Instant) -> PushOutcome {
+    // MARK: A new call
+
+    /// A call that a push or its app announces.
+    mutating func take(
+        _ arrived: Invite, _ update: CallUpdate, isConfirmed: Bool, at now: Instant
+    ) -> PushOutcome {
         var invite = arrived
         if let live = calls.first(where: { $0.invite.callKey == invite.callKey || $0.uuid == invite.uuid }) {
             return merge(invite, into: live, at: now)
@@ -70,18 +108,56 @@ extension CallCenter {
         var deadline = now + wanted
         if let expires = invite.expiresAt { deadline = min(deadline, expires) }
         let isStale = invite.sentAt.map { now - $0 > policy.lifetime } ?? false
-        let fresh = Call(invite: invite, state: .ringing(.queued), began: now, deadline: deadline)
+        var fresh = Call(invite: invite, state: .ringing(.queued), began: now, deadline: deadline)
+        fresh.isConfirmed = isConfirmed
+        fresh.account = apps[invite.app]?.account ?? ""
+        _ = fresh.apply(update)
         if isStale || deadline - now < min(policy.shortestRing, wanted) {
             stillborn(fresh, .expired, at: now)
             return .tooLate(invite.uuid)
         }
-        if calls.count >= policy.mostCalls {
+        if calls.count(where: { $0.app == invite.app }) >= policy.mostCalls || calls.count >= policy.mostCallsOfAll {
             stillborn(fresh, .busy, at: now)
             return .busy(invite.uuid)
         }
-        begin(fresh, at: now)
-        if case .ringing(.queued)? = self[invite.uuid]?.state { return .queued(invite.uuid) }
-        return .rings(invite.uuid)
+        if let crossed = cross(fresh, at: now) { return crossed }
+        return ring(fresh, update, at: now)
+    }
+
+    private mutating func ring(_ call: Call, _ update: CallUpdate, at now: Instant) -> PushOutcome {
+        var call = call
+        switch screen(call, update, at: now) {
+        case .refuse(let reason):
+            if let handle = call.invite.caller.handle, reason != .filtered(.blockList) {
+                acquaintances.screened(handle, at: now)
+            }
+            note(.callScreened, call.uuid, .notice, "does not ring: \(reason.word)", [.init("by", .text(reason.word))])
+            stillborn(call, reason, at: now)
+            if case .filtered(let by) = reason { return .filtered(call.uuid, by) }
+            return .busy(call.uuid)
+        case .silent(let isSeen, let why):
+            if isSeen, let handle = call.invite.caller.handle { acquaintances.screened(handle, at: now) }
+            call.isSeenInSilence = isSeen
+            call.isQuiet = true
+            note(.callScreened, call.uuid, .notice, "rings without a sound: \(why)", [.init("by", .text(why))])
+            begin(call, as: .silent, at: now)
+            return .silent(call.uuid)
+        case .leaveToApp:
+            call.isPresentedByApp = true
+            call.timers[.presented] = now + policy.presentTimeout
+            begin(call, as: .silent, at: now)
+            return .silent(call.uuid)
+        case .ring:
+            // Just woken up, and nothing says how old the push is: it may all be over (callkit.md 5.6).
+            if let resumed, now - resumed < policy.resumeTime, !call.isConfirmed, call.invite.sentAt == nil,
+                call.invite.expiresAt == nil
+            {
+                call.timers[.hush] = now + policy.hushTime
+            }
+            begin(call, at: now)
+            if case .ringing(.queued)? = self[call.uuid]?.state { return .queued(call.uuid) }
+            return .rings(call.uuid)
+        }
     }
 
     mutating func restore(
@@ -90,39 +166,57 @@ extension CallCenter {
         guard self[invite.uuid] == nil else { return }
         // The rows of a database are outside values, too: no ring is longer than any may be.
         let deadline = min(deadline, began + policy.longestRing, now + policy.longestRing)
-        let call = Call(invite: invite, state: .ringing(.queued), began: began, deadline: deadline)
-        if how == .answered {
+        var isOutgoing = how == .dialled
+        if case .connected(_, true) = how { isOutgoing = true }
+        var call = Call(
+            invite: invite, state: .ringing(.queued), isOutgoing: isOutgoing, began: began, deadline: deadline)
+        switch how {
+        case .answered, .dialled:
+            call.answered = how == .answered ? began : nil
             stillborn(call, .failed(.reset), at: now)
-        } else if deadline <= now {
-            // Its time ran out while nobody was here: it is missed, and said so.
-            stillborn(call, .unanswered, at: now)
-        } else {
-            begin(call, as: how == .silenced ? .silent : nil, at: now)
+        case .connected(let since, _):
+            call.connected = min(now, max(since, began))
+            call.answered = isOutgoing ? nil : began
+            stillborn(call, .failed(.reset), at: now)
+        case .ringing, .silenced:
+            if deadline <= now {
+                // Its time ran out while nobody was here: it is missed, and said so.
+                stillborn(call, .unanswered, at: now)
+            } else {
+                begin(call, as: how == .silenced ? .silent : nil, at: now)
+            }
         }
     }
 
-    private mutating func begin(_ call: Call, as given: CallState.Loudness? = nil, at now: Instant) {
+    private mutating func begin(_ arrived: Call, as given: CallState.Loudness? = nil, at now: Instant) {
+        var call = arrived
+        if let provider = apps[call.app]?.provider, provider.hasSignalling, !call.isConfirmed {
+            call.timers[.invite] = min(now + policy.inviteTimeout, call.deadline)
+        }
         calls.append(call)
         out.append(.record(call))
         let loudness = given ?? entryLoudness(besides: call.uuid)
         update(call.uuid) { $0.state = .ringing(loudness) }
-        if loudness == .silent {
-            note(.callSilenced, call.uuid, .info, "silenced before the restart, and still", ringFields(call, now))
-        } else if loudness == .queued {
-            note(.callQueued, call.uuid, .info, "waits behind the call that is ringing", ringFields(call, now))
-        } else {
+        let fields = ringFields(call, now)
+        switch loudness {
+        case .silent:
+            note(
+                .callSilenced, call.uuid, .info,
+                call.isPresentedByApp ? "its app shows it" : "rings silently", fields)
+        case .queued: note(.callQueued, call.uuid, .info, "waits behind the call that is ringing", fields)
+        case .loud, .soft:
             note(
                 .callRinging, call.uuid, .notice,
                 "ringing until +\((call.deadline - call.began).shortText)"
                     + (call.invite.isKeySynthetic
                         ? " (no call id in the payload: one was made; it cannot be cancelled by push)" : ""),
-                ringFields(call, now))
+                fields)
         }
     }
 
     private func ringFields(_ call: Call, _ now: Instant) -> [Event.Field] {
         [
-            .init("app", .text(call.invite.app)),
+            .init("app", .text(call.app)),
             .init("caller", .text(call.invite.caller.display)),
             .init("video", .flag(call.invite.isVideo)),
             .init("ring_ms", .number((call.deadline - now).nanoseconds / 1_000_000)),
@@ -141,7 +235,7 @@ extension CallCenter {
     private mutating func merge(_ invite: Invite, into call: Call, at now: Instant) -> PushOutcome {
         if let old = call.invite.serial, let new = invite.serial, new <= old { return .updated(call.uuid) }
         // Another app's call that happens to have the same UUID is not this one (N16).
-        guard call.invite.app == invite.app else { return .unusable("the call id is in use by another app") }
+        guard call.app == invite.app else { return .unusable("the call id is in use by another app") }
         var changed = false
         update(call.uuid) { call in
             let before = call.invite
@@ -153,10 +247,8 @@ extension CallCenter {
         }
         if changed {
             note(.callUpdated, call.uuid, .info, "updated in place by a second push")
-            if let updated = self[call.uuid], updated.isShown {
-                out.append(.show(updated, isWaiting: updated.state == .ringing(.soft)))
-            }
-            if let updated = self[call.uuid] { out.append(.record(updated)) }
+            if self[call.uuid]?.isShown == true { show(call.uuid) }
+            record(call.uuid)
         } else {
             note(.callIgnored, call.uuid, .info, "duplicate push: the call is known and nothing is new")
         }

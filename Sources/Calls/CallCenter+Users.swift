@@ -1,60 +1,148 @@
 import Base
 
-/// What users, banners and apps do to a call (callkit.md 5.4, transitions 18–47 and 64–68).
+/// What users and banners do to a call (callkit.md 5.4, transitions 21–24, 30, 34–41, 65).
 extension CallCenter {
     mutating func user(_ uuid: CallUUID, _ intent: CallEvent.Intent, at now: Instant) {
         guard let call = self[uuid] else { return }
-        switch (call.state, intent) {
-        case (.ringing, .answer): answer(call, at: now)
-        case (.ringing, .decline), (.ringing, .hangUp): endByUser(call, .declined, at: now)
-        case (.ringing, .ignore): end(uuid, .ignored, at: now)
-        case (.ringing, .silence): silence(call, because: "silenced")
-        case (.ringing, .open):
-            out.append(.open(call))
-            silence(call, because: "opened from the banner")
-        case (.answering, .answer), (.active, .answer): break  // Answering twice is answering once.
-        case (.answering, .decline), (.answering, .hangUp): endByUser(call, .declined, at: now)
-        case (.active, .hangUp), (.active, .decline): endByUser(call, .local, at: now)
-        case (.answering, .open), (.active, .open): out.append(.open(call))
-        case (.answering, .ignore), (.answering, .silence), (.active, .ignore), (.active, .silence):
-            note(.callIgnored, uuid, .info, "\(intent.rawValue) ignored: the call has been answered")
-        case (.ended, _): preconditionFailure("an ended call in the table of live ones")
+        switch call.state {
+        case .ringing: ringing(call, intent, at: now)
+        case .deferred, .answering, .connecting, .requested, .dialing, .active, .held: live(call, intent, at: now)
+        case .ending: break  // It is over for the user already.
+        case .ended: preconditionFailure("an ended call in the table of live ones")
         }
     }
 
-    private mutating func answer(_ call: Call, at now: Instant) {
-        let action = open(call.uuid, isAnswer: true, at: now)
+    private mutating func ringing(_ call: Call, _ intent: CallEvent.Intent, at now: Instant) {
+        switch intent {
+        case .answer: accept(call, holdsOthers: false, at: now)
+        case .holdAndAnswer: accept(call, holdsOthers: true, at: now)
+        case .decline, .hangUp: _ = endByUser(call, .declined, at: now)
+        case .ignore: end(call.uuid, .ignored, at: now)
+        case .silence: silence(call, because: "silenced")
+        case .open:
+            out.append(.open(call))
+            silence(call, because: "opened from the banner")
+        case .startAudio: break
+        }
+    }
+
+    private mutating func live(_ call: Call, _ intent: CallEvent.Intent, at now: Instant) {
+        switch intent {
+        case .answer, .holdAndAnswer: break  // Answering twice is answering once.
+        case .decline, .hangUp: _ = endByUser(call, endingReason(of: call), at: now)
+        case .open: out.append(.open(call))
+        case .startAudio: if call.state == .active { activateAudio(call.uuid, at: now) }
+        case .ignore, .silence:
+            note(.callIgnored, call.uuid, .info, "\(intent.rawValue) ignored: the call does not ring")
+        }
+    }
+
+    /// What an end by the user means for a call that stands so.
+    func endingReason(of call: Call) -> EndReason {
+        call.wasConnected ? .local : call.isOutgoing ? .cancelled : .declined
+    }
+
+    // MARK: Accepting
+
+    /// The user takes the call. Others that are on make room first, in this order: never two connected ones (N7).
+    mutating func accept(_ call: Call, holdsOthers: Bool, at now: Instant) {
+        let holds = holdsOthers && canHoldOthers(for: call)
         update(call.uuid) {
-            $0.state = .answering(action)
+            $0.state = .deferred
             $0.answered = now
+            $0.isPresentedByApp = false
+            $0.timers[.presented] = nil
+            $0.timers[.hush] = nil
         }
-        // End & Accept, in this order: never two connected calls at once (N7).
-        for other in calls where other.uuid != call.uuid {
-            switch other.state {
-            case .answering, .active: endByUser(other, other.connected == nil ? .declined : .local, at: now)
-            case .ringing, .ended: break
-            }
-        }
-        // The noise ends before the app is asked: asking may take its time.
-        settle(at: now)
         note(
             .callAnswering, call.uuid, .notice, "answered after \((now - call.began).shortText)",
             [.init("rang_ms", .number((now - call.began).nanoseconds / 1_000_000))])
-        if let call = self[call.uuid] { out.append(.performAnswer(action, call)) }
+        // The noise ends before any app is asked.
+        settleRing(at: now)
+        makeRoom(for: call.uuid, holding: holds, at: now)
+        record(call.uuid)
     }
 
-    /// Local at once, whatever the app or the network does (N12); the app is told and nobody waits.
-    private mutating func endByUser(_ call: Call, _ reason: EndReason, at now: Instant) {
-        end(call.uuid, reason, at: now)
-        let action = open(call.uuid, isAnswer: false, at: now)
-        out.append(.performEnd(action, call, reason))
+    /// Ends or holds whoever is on; the call waits until that is done.
+    mutating func makeRoom(for uuid: CallUUID, holding: Bool, at now: Instant) {
+        var waitsFor: Set<ActionID> = []
+        for other in calls where other.uuid != uuid {
+            switch other.state {
+            case .active where holding:
+                waitsFor.insert(perform(.setHeld(true, .auto(uuid)), on: other, at: now))
+            case .deferred, .answering, .connecting, .requested, .dialing, .active:
+                if let id = endByUser(other, endingReason(of: other), at: now) { waitsFor.insert(id) }
+            case .ending(let id, _): waitsFor.insert(id)
+            case .ringing, .held, .ended: break
+            }
+        }
+        update(uuid) { $0.waitsFor = waitsFor }
     }
 
-    private mutating func silence(_ call: Call, because: String) {
+    /// Hold & Accept: every call that is on can be held, and there is room for another group.
+    func canHoldOthers(for call: Call) -> Bool {
+        let others = calls.filter { $0.uuid != call.uuid && $0.state.takesTheUser }
+        guard others.allSatisfy({ canHold($0) }) else { return false }
+        return groups(of: call.app, besides: call.uuid) < maximumGroups(of: call.app)
+    }
+
+    func canHold(_ call: Call) -> Bool {
+        call.state == .active && call.features.holding && apps[call.app]?.isAttached == true
+    }
+
+    /// A hold that was to make room did not come about: the call rings again with the time that is left, or ends.
+    mutating func refuseRoom(waitingFor id: ActionID, at now: Instant) {
+        for call in calls where call.waitsFor.contains(id) {
+            if call.isOutgoing {
+                end(call.uuid, .failed(.start), at: now)
+                continue
+            }
+            note(.callIgnored, call.uuid, .warning, "the other call could not be held: this one waits again")
+            update(call.uuid) {
+                $0.waitsFor = []
+                $0.answered = nil
+                $0.state = .ringing(.soft)
+            }
+            record(call.uuid)
+        }
+    }
+
+    // MARK: Ending
+
+    /// Local at once, whatever the app or the network does (N12). Returns the end action whose completion the call waits
+    /// for; nil if it is over.
+    mutating func endByUser(_ call: Call, _ reason: EndReason, at now: Instant) -> ActionID? {
+        switch call.state {
+        case .ending(let id, _): return id
+        case .ended: return nil
+        case .ringing, .deferred: break
+        case .answering, .connecting, .requested, .dialing, .active, .held:
+            guard apps[call.app]?.isAttached == true else { break }
+            dropActions(of: call.uuid)
+            stopAudio(call.uuid)
+            let id = perform(.end(reason), on: self[call.uuid] ?? call, at: now)
+            update(call.uuid) {
+                $0.state = .ending(id, reason)
+                $0.ended = now
+                $0.timers = [:]
+                $0.waitsFor = []
+            }
+            note(.callEnding, call.uuid, .info, "\(reason.word): the app is told")
+            record(call.uuid)
+            return id
+        }
+        end(call.uuid, reason, isTold: true, at: now)
+        sayGoodbye(call, reason, at: now)
+        return nil
+    }
+
+    mutating func silence(_ call: Call, because: String) {
         guard call.state != .ringing(.silent) else { return }
         update(call.uuid) { $0.state = .ringing(.silent) }
         note(.callSilenced, call.uuid, .info, "\(because): it can still be answered until its time is over")
     }
+
+    // MARK: Banners
 
     /// A banner that is gone is never an answer and never a decline (N14).
     mutating func bannerClosed(_ uuid: CallUUID, isDismissal: Bool, at now: Instant) {
@@ -76,54 +164,10 @@ extension CallCenter {
     /// The wish goes with the banner: else a restarted server would be given it again.
     private mutating func hideBanner(of call: Call) {
         guard call.isShown else { return }
-        update(call.uuid) { $0.isShown = false }
+        update(call.uuid) {
+            $0.isShown = false
+            $0.isSeenInSilence = false
+        }
         out.append(.withdraw(call.uuid))
-    }
-
-    mutating func fulfilled(_ id: ActionID, tracks: Bool, at now: Instant) {
-        guard let action = openActions.removeValue(forKey: id), action.isAnswer else { return }
-        if tracks {
-            update(action.call) {
-                $0.state = .active
-                $0.connected = now
-            }
-            note(.callActive, action.call, .notice, "connected")
-            out.append(.audio(action.call, isOn: true))
-            if let call = self[action.call] { out.append(.record(call)) }
-        } else {
-            end(action.call, .handedOver, at: now)
-        }
-    }
-
-    mutating func failed(_ id: ActionID, at now: Instant) {
-        guard let action = openActions.removeValue(forKey: id), action.isAnswer else { return }
-        end(action.call, .failed(.answer), at: now)
-    }
-
-    mutating func clientGone(_ app: String, at now: Instant) {
-        // A ringing call does not need its app (transition 32); one that is connected does (67).
-        for call in calls where call.invite.app == app {
-            switch call.state {
-            case .active: end(call.uuid, .failed(.clientGone), at: now)
-            case .ringing, .answering, .ended: break
-            }
-        }
-    }
-
-    // MARK: Time
-
-    /// Everything that is due by `now`.
-    mutating func expire(at now: Instant) {
-        for (id, action) in openActions.sorted(by: { $0.key.number < $1.key.number }) where action.deadline <= now {
-            openActions[id] = nil
-            if action.isAnswer { end(action.call, .failed(.timeout), at: now) }
-        }
-        for call in calls where call.state.isRinging && call.deadline <= now { end(call.uuid, .unanswered, at: now) }
-        for call in calls {
-            guard let due = call.nextRaise, due <= now else { continue }
-            let next = policy.raiseInterval.map { now + $0 }
-            update(call.uuid) { $0.nextRaise = next }
-            out.append(.raise(call.uuid))
-        }
     }
 }

@@ -10,20 +10,24 @@ package struct CallCenter: Sendable {
     /// Live calls, in order of arrival.
     package internal(set) var calls: [Call] = []
 
+    var apps: [String: AppState] = [:]
     var tombstones = Tombstones()
+    var acquaintances = Acquaintances()
     var openActions: [ActionID: OpenAction] = [:]
+    var openPushes: [PushID: OpenPush] = [:]
+    var transactions: [Transaction] = []
     var lastAction: UInt64 = 0
+    var lastGroup: UInt64 = 0
+    var isDisturbanceForbidden = false
+    /// When the machine last woke up.
+    var resumed: Instant?
+    /// Calls that went unanswered a moment ago: another device may have taken them.
+    var lately: [Call] = []
     /// What the edges were last told.
     var ringing: RingWish?
     var vibrating: CallUUID?
+    var staysAwake = false
     var out: [CallAction] = []
-
-    /// A request to an app that has not been answered.
-    struct OpenAction: Sendable {
-        var call: CallUUID
-        var isAnswer: Bool
-        var deadline: Instant
-    }
 
     package init(policy: CallPolicy = CallPolicy()) { self.policy = policy }
 
@@ -34,11 +38,15 @@ package struct CallCenter: Sendable {
             guard let candidate else { return }
             next = next.map { min($0, candidate) } ?? candidate
         }
-        for call in calls where call.state.isRinging {
-            consider(call.deadline)
-            consider(call.nextRaise)
+        for call in calls {
+            if call.state.isRinging {
+                consider(call.deadline)
+                consider(call.nextRaise)
+            }
+            for due in call.timers.values { consider(due) }
         }
         for action in openActions.values { consider(action.deadline) }
+        for push in openPushes.values { consider(push.deadline) }
         return next
     }
 
@@ -49,18 +57,29 @@ package struct CallCenter: Sendable {
         // What is due by now happens first: a call whose time ran out while the machine slept cannot be answered.
         expire(at: now)
         switch event {
-        case .push(let id, let signal, let isBound): push(id, signal, isBound: isBound, at: now)
+        case .push(let id, let app, let signal, let isBound):
+            push(id, for: app, signal, isBound: isBound, at: now)
         case .restore(let invite, let began, let deadline, let how):
             restore(invite, began: began, deadline: deadline, how, at: now)
         case .recall(let key, let hadInvite, let ended): recall(key, hadInvite: hadInvite, ended: ended, at: now)
         case .user(let uuid, let intent): user(uuid, intent, at: now)
         case .bannerClosed(let uuid, let isDismissal): bannerClosed(uuid, isDismissal: isDismissal, at: now)
-        case .fulfilled(let action, let tracks): fulfilled(action, tracks: tracks, at: now)
-        case .failed(let action): failed(action, at: now)
-        case .reportedEnded(let uuid, let reason): if self[uuid] != nil { end(uuid, reason, at: now) }
-        case .clientGone(let app): clientGone(app, at: now)
-        case .unbound(let app):
-            for call in calls where call.invite.app == app { end(call.uuid, .failed(.unbound), at: now) }
+        case .app(let app, let what): happened(what, to: app, at: now)
+        case .report(let id, let app, let uuid, let what):
+            let refusal = report(what, of: uuid, by: app, at: now)
+            out.append(.complete(id, refusal))
+        case .request(let id, let app, let steps):
+            let refusal = request(steps, by: app, at: now)
+            out.append(.complete(id, refusal))
+        case .fulfilled(let id, let at, let isConnecting):
+            fulfilled(id, stated: at, isConnecting: isConnecting, at: now)
+        case .failed(let id): failed(id, .failed, at: now)
+        case .configured(let id, let isReady): configured(id, isReady, at: now)
+        case .handedOver(let id): handedOver(id, at: now)
+        case .delivered(let id): delivered(id, at: now)
+        case .disturbance(let isForbidden): isDisturbanceForbidden = isForbidden
+        case .acquaintance(let handle): acquaintances.add(handle)
+        case .resumed: resumed = now
         case .timeUp: break
         }
         settle(at: now)
@@ -75,32 +94,49 @@ package struct CallCenter: Sendable {
         change(&calls[index])
     }
 
-    /// The only way out of life: once a call, with the first reason.
-    mutating func end(_ uuid: CallUUID, _ reason: EndReason, at now: Instant) {
+    /// The only way out of life: once a call, with the first reason. `isTold`: its app knows, or is told otherwise.
+    mutating func end(
+        _ uuid: CallUUID, _ reason: EndReason, stated: Instant? = nil, isTold: Bool = false, isQuiet: Bool = false,
+        at now: Instant
+    ) {
         guard let index = calls.firstIndex(where: { $0.uuid == uuid }) else { return }
         var call = calls.remove(at: index)
-        let wasConnected = call.connected != nil
-        if case .active = call.state { out.append(.audio(uuid, isOn: false)) }
-        if case .answering(let action) = call.state { openActions[action] = nil }
+        dropActions(of: uuid)
+        if call.audio != .off { out.append(.audio(call, isOn: false)) }
+        call.audio = .off
         call.state = .ended(reason)
-        call.ended = now
+        // Nobody's clock ends a call before it was connected, or in the future.
+        call.ended = min(now, max(stated ?? call.ended ?? now, call.connected ?? call.began))
         call.nextRaise = nil
+        call.timers = [:]
+        if isQuiet { call.isQuiet = true }
         bury(call, at: now)
+        dissolve(group: call.group)
         // Silence first: the sound, the vibration and the banner go before anything is written or told.
         settleRing(at: now)
         if call.isShown { out.append(.withdraw(uuid)) }
         call.isShown = false
-        let lasted = call.connected.map { "connected \((now - $0).shortText)" }
-        note(
-            .callEnded, uuid, .notice,
-            "\(reason.word), \(lasted ?? "rang \(((call.answered ?? now) - call.began).shortText)")",
-            [
-                .init("reason", .text(reason.word)),
-                .init("category", .text(reason.category(wasConnected: wasConnected))),
-                .init("rang_ms", .number(((call.answered ?? now) - call.began).nanoseconds / 1_000_000)),
-            ])
+        noteEnd(of: call, reason)
+        if call.wasConnected, let handle = call.invite.caller.handle { acquaintances.add(handle) }
         out.append(.record(call))
-        if reason.leavesNotice(wasConnected: wasConnected) { out.append(.notice(call, reason)) }
+        if !isTold && isProvided(call.app) { out.append(.tellEnded(call, reason)) }
+        guard let notice = reason.notice(of: call) else { return }
+        out.append(.notice(call, reason, notice))
+        lately.removeAll { now - ($0.ended ?? now) > policy.annotateTime }
+        if lately.count < 32 { lately.append(call) }
+    }
+
+    private mutating func noteEnd(of call: Call, _ reason: EndReason) {
+        let ended = call.ended ?? call.began
+        let rang = (call.answered ?? ended) - call.began
+        let lasted = call.connected.map { "connected \((ended - $0).shortText)" }
+        note(
+            .callEnded, call.uuid, .notice,
+            "\(reason.word), \(lasted ?? (call.isOutgoing ? "dialled" : "rang") + " \(rang.shortText)")",
+            [
+                .init("reason", .text(reason.word)), .init("category", .text(reason.category(of: call))),
+                .init("rang_ms", .number(rang.nanoseconds / 1_000_000)),
+            ])
     }
 
     private mutating func bury(_ call: Call, at now: Instant) {
@@ -113,12 +149,8 @@ package struct CallCenter: Sendable {
         tombstones.put(call.invite.callKey, stone, at: now)
     }
 
-    mutating func open(_ call: CallUUID, isAnswer: Bool, at now: Instant) -> ActionID {
-        lastAction += 1
-        let id = ActionID(lastAction)
-        openActions[id] = OpenAction(call: call, isAnswer: isAnswer, deadline: now + policy.actionTimeout)
-        return id
-    }
+    /// Calls are handed to a provider on the bus, rather than to a link or a program.
+    func isProvided(_ app: String) -> Bool { apps[app]?.provider != nil }
 
     mutating func note(
         _ kind: Event.Kind, _ call: CallUUID?, _ level: Event.Level, _ message: String, _ fields: [Event.Field] = []

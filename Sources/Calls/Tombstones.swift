@@ -14,32 +14,54 @@ struct Tombstones: Sendable {
         var generation: UInt64
     }
 
-    private var stones: [CallKey: Stone] = [:]
-    /// Keys in order of their first burial; those before `oldest` are gone.
-    private var order: [CallKey] = []
-    private var oldest = 0
-    private let capacity = 4096
+    /// Each app has its own: one that floods forgets its own calls and nobody else's.
+    private var yards: [String: Yard] = [:]
+    private var count = 0
+    private static let most = 8192
+
+    private struct Yard: Sendable {
+        var stones: [CallKey: Stone] = [:]
+        /// Keys in order of their first burial; those before `oldest` are gone.
+        var order: [CallKey] = []
+        var oldest = 0
+        static let most = 1024
+
+        /// The one that was buried first.
+        mutating func forgetOldest() {
+            stones[order[oldest]] = nil
+            oldest += 1
+            guard oldest > Self.most else { return }
+            order.removeFirst(oldest)
+            oldest = 0
+        }
+
+        var first: CallKey? { oldest < order.count ? order[oldest] : nil }
+    }
 
     subscript(_ key: CallKey, at now: Instant) -> Stone? {
-        guard let stone = stones[key], stone.until > now else { return nil }
+        guard let stone = yards[key.app]?.stones[key], stone.until > now else { return nil }
         return stone
     }
 
     mutating func put(_ key: CallKey, _ stone: Stone, at now: Instant) {
-        let isNew = stones.updateValue(stone, forKey: key) == nil
-        guard isNew else { return }
-        order.append(key)
+        guard yards[key.app, default: Yard()].stones.updateValue(stone, forKey: key) == nil else { return }
+        yards[key.app]?.order.append(key)
+        count += 1
         // The oldest go when they are over or when there are too many; a refreshed one keeps its place in the queue.
-        while let first = order.dropFirst(oldest).first, let known = stones[first],
-            known.until <= now || stones.count > capacity
+        while let yard = yards[key.app], let first = yard.first,
+            yard.stones.count > Yard.most || yard.stones[first].map({ $0.until <= now }) ?? true
         {
-            stones[first] = nil
-            oldest += 1
+            forgetOldest(of: key.app)
         }
-        if oldest > capacity {
-            order.removeFirst(oldest)
-            oldest = 0
+        while count > Self.most, let largest = yards.max(by: { $0.value.stones.count < $1.value.stones.count })?.key {
+            forgetOldest(of: largest)
         }
+    }
+
+    private mutating func forgetOldest(of app: String) {
+        yards[app]?.forgetOldest()
+        count -= 1
+        if yards[app]?.stones.isEmpty == true { yards[app] = nil }
     }
 }
 
