@@ -220,9 +220,10 @@ extension Daemon {
     // MARK: Past calls
 
     private func history(_ call: BusCall) -> [DBusValue]? {
-        let limit = max(1, min(10_000, call.arguments[0]["limit"]?.integer ?? 20))
-        let missedOnly = call.arguments[0]["missed"]?.flag ?? false
-        edges.store.history(limit: Int(limit), missedOnly: missedOnly) { [unowned self] rows in
+        var filter = HistoryFilter()
+        filter.limit = Int(call.arguments[0]["limit"]?.integer ?? 20)
+        filter.isMissedOnly = call.arguments[0]["missed"]?.flag ?? false
+        edges.store.history(filter) { [unowned self] rows in
             self.assumeIsolated {
                 $0.edges.service.answer(call, .success([.array(of: "a{sv}", rows.map { .dict($0.busEntries) })]))
             }
