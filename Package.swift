@@ -106,7 +106,9 @@ let package = Package(
             name: "DesktopTests", dependencies: ["Base", "EventLoop", "DBus", "Desktop", "TestSupport"],
             swiftSettings: strict),
         .testTarget(name: "DocsTests", dependencies: ["Base", "BusService", "Config"], swiftSettings: strict),
-        .testTarget(name: "StoreTests", dependencies: ["Base", "EventLoop", "Store"], swiftSettings: strict),
+        .testTarget(
+            name: "StoreTests", dependencies: ["Base", "EventLoop", "Store", "TestSupport", "ringd-store-writer"],
+            swiftSettings: strict),
         .testTarget(
             name: "GatewayTests", dependencies: ["Base", "EventLoop", "Crypto", "HTTP2", "APNs", "Gateway"],
             swiftSettings: strict),
@@ -122,6 +124,10 @@ let package = Package(
         // An app that takes calls over D-Bus, as apps are to do.
         .executableTarget(
             name: "ringd-test-app", dependencies: ["Base", "DBus", "EventLoop"], path: "Tests/TestApp",
+            swiftSettings: strict),
+        // Writes calls until it is killed.
+        .executableTarget(
+            name: "ringd-store-writer", dependencies: ["Base", "EventLoop", "Store"], path: "Tests/StoreWriter",
             swiftSettings: strict),
     ]
 )

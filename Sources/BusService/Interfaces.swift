@@ -14,8 +14,12 @@ extension BusInterface {
             method("Cancel", "call:s", "", "The caller gave up: stop ringing."),
             method("Status", "", "status:a{sv}", "What runs."),
             method("Doctor", "", "checks:aa{sv}", "Would a call ring now, and if not, why."),
-            method("History", "filter:a{sv}", "calls:aa{sv}", "Past calls, newest first (limit, missed)."),
-            method("ClearHistory", "", "count:u", "Forget past calls."),
+            method(
+                "History", "filter:a{sv}", "calls:aa{sv}",
+                "Past calls, newest first (limit, missed, unseen, app, direction, handle, before, hidden, mark_seen)."),
+            method("MarkSeen", "call:s", "count:u", "A missed call, or every one for an empty id, has been seen."),
+            method(
+                "ClearHistory", "filter:a{sv}", "count:u", "Forget past calls: all, one (call), or old ones (before)."),
             method("Report", "call:s", "report:a{sv} events:aa{sv}", "One call and everything that happened to it."),
             method("Sounds", "", "sounds:aa{sv}", "Installed sounds."),
             method("AddSound", "path:s", "name:s", "Install a sound file, in any format."),

@@ -3,6 +3,7 @@ package struct Configuration: Sendable, Equatable {
     package var ring = Ring()
     package var sound = Sound()
     package var vibration = true
+    package var history = History()
     package var apns = APNs()
     package var apps: [String: App] = [:]
 
@@ -37,6 +38,14 @@ package struct Configuration: Sendable, Equatable {
         package var device: String?
         /// The sound theme to look names up in.
         package var theme = "freedesktop"
+    }
+
+    /// `[history]`
+    package struct History: Sendable, Equatable {
+        /// The newest so many calls stay.
+        package var keep = 20_000
+        /// And of those the ones that began within so many days; 0 for all of them.
+        package var days = 0
     }
 
     /// `[app APP-ID]`

@@ -25,7 +25,7 @@ package struct Setting: Sendable {
     /// Where one may knock: `none` closes it.
     var isDoor: Bool { expects.hasPrefix("none, or HOST:PORT") }
 
-    package static let all: [Setting] = desktop + doors + limits + rules
+    package static let all: [Setting] = desktop + past + doors + limits + rules
 
     /// What is heard and seen.
     private static let desktop: [Setting] = [
@@ -85,6 +85,19 @@ package struct Setting: Sendable {
             section: "sound", key: "theme", expects: "a sound theme's name",
             help: "The theme in which phone-incoming-call is looked up.",
             read: { text, c in soundName(text) { c.sound.theme = $0 ?? "freedesktop" } }, write: { $0.sound.theme }),
+    ]
+
+    /// What is remembered of calls.
+    private static let past: [Setting] = [
+        Setting(
+            section: "history", key: "keep", expects: "100…1000000", help: "So many past calls are kept, the newest.",
+            read: { text, c in whole(text, 100...1_000_000) { c.history.keep = $0 } },
+            write: { String($0.history.keep) }),
+        Setting(
+            section: "history", key: "days", expects: "0…36500",
+            help: "Calls are forgotten after so many days; 0 keeps them.",
+            read: { text, c in whole(text, 0...36_500) { c.history.days = $0 } },
+            write: { String($0.history.days) }),
     ]
 
     // MARK: Values

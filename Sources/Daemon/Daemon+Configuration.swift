@@ -4,6 +4,7 @@ internal import Config
 internal import EventLoop
 internal import Gateway
 internal import Ringtone
+internal import Store
 
 /// Reading the configuration, at start and again.
 extension Daemon {
@@ -33,6 +34,7 @@ extension Daemon {
         let old = configuration
         readConfiguration()
         edges.catalog.themeName = configuration.sound.theme
+        if old.history != configuration.history { edges.store.setRetention(configuration.retention) }
         if old.sound.role != configuration.sound.role || old.sound.device != configuration.sound.device {
             let wish = edges.player?.wish
             edges.player?.wish = nil

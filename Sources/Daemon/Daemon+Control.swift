@@ -53,12 +53,9 @@ extension Daemon {
         case "Doctor":
             examine(for: call)
             return nil
-        case "History": return history(call)
-        case "ClearHistory":
-            edges.store.clearHistory { [unowned self] count in
-                self.assumeIsolated { $0.edges.service.answer(call, .success([.uint32(UInt32(clamping: count))])) }
-            }
-            return nil
+        case "History": return try history(call)
+        case "MarkSeen": return markSeen(call, first)
+        case "ClearHistory": return try clearHistory(call)
         case "Report": return reportOf(call, first)
         case "Sounds": return [.array(of: "a{sv}", sounds())]
         case "AddSound": return try addSound(call, path: first)
@@ -218,17 +215,6 @@ extension Daemon {
     }
 
     // MARK: Past calls
-
-    private func history(_ call: BusCall) -> [DBusValue]? {
-        let limit = max(1, min(10_000, call.arguments[0]["limit"]?.integer ?? 20))
-        let missedOnly = call.arguments[0]["missed"]?.flag ?? false
-        edges.store.history(limit: Int(limit), missedOnly: missedOnly) { [unowned self] rows in
-            self.assumeIsolated {
-                $0.edges.service.answer(call, .success([.array(of: "a{sv}", rows.map { .dict($0.busEntries) })]))
-            }
-        }
-        return nil
-    }
 
     private func reportOf(_ call: BusCall, _ prefix: String) -> [DBusValue]? {
         save()

@@ -34,7 +34,10 @@ extension Daemon {
             }
             timer = try TimerSource(loop) { [unowned self] in self.assumeIsolated { $0.receive(.timeUp) } }
             daily = try TimerSource(loop, accuracy: .seconds(3600)) { [unowned self] in
-                self.assumeIsolated { $0.renewCertificate() }
+                self.assumeIsolated { me in
+                    me.renewCertificate()
+                    me.edges.store.prune()
+                }
             }
             agenda = try Agenda(loop)
             announcer = try TimerSource(loop) { [unowned self] in self.assumeIsolated { $0.announce() } }
@@ -168,6 +171,8 @@ extension Daemon {
         startGateway()
         if let snapshot { restore(snapshot) }
         snapshot = nil
+        edges.store.setRetention(configuration.retention)
+        daily.arm(after: .seconds(86_400))
         deliverLeftovers()
         let took = (Instant.now - started).shortText
         ServiceManager.notify("READY=1")

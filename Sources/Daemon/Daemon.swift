@@ -216,9 +216,8 @@ package actor Daemon {
     private func record(_ call: Call) {
         let row = CallRow(call, at: .now, wall: .now)
         recorded[call.uuid] = call.state.isEnded ? nil : call.state
-        edges.store.record(row)
+        edges.store.record(row, live: call.state.isEnded ? nil : LiveRow(call, began: row.began))
         if call.state.isEnded {
-            edges.store.clearLive(call.uuid)
             edges.service.unpublish(call.uuid)
             tokens[call.uuid] = nil
             if case .ended(let reason) = call.state { lastEnded = (call, reason, .now) }
@@ -226,7 +225,6 @@ package actor Daemon {
                 edges.handoffs.unwatch(call.invite.app)
             }
         } else {
-            edges.store.setLive(LiveRow(call, began: row.began))
             publish(call.uuid, isAudioOn: call.connected != nil)
         }
         updateStatus()

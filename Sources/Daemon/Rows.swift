@@ -14,14 +14,16 @@ extension CallRow {
         }
         var reason: EndReason?
         if case .ended(let why) = call.state { reason = why }
+        let category = reason?.category(wasConnected: call.connected != nil) ?? ""
         let stopped = call.answered ?? call.ended ?? now
         self.init(
             uuid: call.uuid, app: call.invite.app, key: call.invite.key, callerName: call.invite.caller.display,
             handle: call.invite.caller.handle?.value ?? "", handleKind: call.invite.caller.handle?.kind.word ?? "",
             isVideo: call.invite.isVideo, began: time(call.began) ?? wall, answered: time(call.answered),
             connected: time(call.connected), ended: time(call.ended), reason: reason?.word ?? "",
-            category: reason?.category(wasConnected: call.connected != nil) ?? "",
-            rangMilliseconds: (stopped - call.began).nanoseconds / 1_000_000)
+            category: category, rangMilliseconds: (stopped - call.began).nanoseconds / 1_000_000,
+            // Whoever ignores a call has seen it.
+            isSeen: !category.hasPrefix("missed") || reason == .ignored)
     }
 }
 
@@ -77,12 +79,20 @@ extension CallRow {
     var busEntries: [DBusValue.Entry] {
         var entries: [DBusValue.Entry] = [
             .init("id", .string(uuid.description)), .init("app", .string(app)), .init("key", .string(key)),
-            .init("caller", .string(callerName)), .init("handle", .string(handle)), .init("video", .bool(isVideo)),
+            .init("direction", .string(isOutgoing ? "outgoing" : "incoming")), .init("account", .string(account)),
+            .init("caller", .string(callerName)), .init("contact", .string(contact)),
+            .init("handle", .string(handle)), .init("handle_kind", .string(handleKind)),
+            .init("call_back", .string(toCallBack?.handle ?? "")),
+            .init("call_back_kind", .string(toCallBack?.kind ?? "")), .init("video", .bool(isVideo)),
             .init("began_ns", .int64(began.nanoseconds)), .init("rang_ms", .int64(rangMilliseconds)),
             .init("state", .string(ended == nil ? "live" : "ended")), .init("reason", .string(reason)),
-            .init("category", .string(category)),
+            .init("category", .string(category)), .init("detail", .string(detail)), .init("seen", .bool(isSeen)),
+            .init("in_recents", .bool(isInRecents)),
         ]
-        for (name, time) in [("answered_ns", answered), ("connected_ns", connected), ("ended_ns", ended)] {
+        for (name, time) in [
+            ("started_connecting_ns", startedConnecting), ("answered_ns", answered), ("connected_ns", connected),
+            ("ended_ns", ended),
+        ] {
             if let time { entries.append(.init(name, .int64(time.nanoseconds))) }
         }
         if let connected, let ended {

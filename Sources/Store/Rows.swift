@@ -1,11 +1,13 @@
 package import Base
 
-/// A row of the call history.
+/// A row of the call history (callkit.md 5.5).
 package struct CallRow: Sendable, Equatable {
     package var uuid: CallUUID
     package var app: String
     package var key: String
+    /// As the app gave it, never rewritten: what recents show is the app's to say.
     package var callerName: String
+    /// The other side's, as it is shown; empty if there is none.
     package var handle: String
     package var handleKind: String
     package var isVideo: Bool
@@ -16,13 +18,32 @@ package struct CallRow: Sendable, Equatable {
     package var ended: WallTime?
     /// Empty while the call is live.
     package var reason: String
+    /// `missed`, or what begins with it, is a missed call; `blocked` is shown to nobody who does not ask for it.
     package var category: String
     package var rangMilliseconds: Int64
+    package var isOutgoing: Bool
+    /// The app's account whose call it was; empty if it has but one.
+    package var account: String
+    /// The name of the contact that the handle is of; empty if it is nobody's.
+    package var contact: String
+    /// Outgoing: when the app began to connect.
+    package var startedConnecting: WallTime?
+    /// What the network said, e.g. a SIP status; empty if it said nothing.
+    package var detail: String
+    /// False for a missed call that the user has not been shown. What was seen stays so, however often it is recorded.
+    package var isSeen: Bool
+    /// What a call back dials, which may be another than is shown; empty: the handle.
+    package var callBackHandle: String
+    package var callBackKind: String
+    /// False if the app keeps its calls out of recents (CXProviderConfiguration.includesCallsInRecents).
+    package var isInRecents: Bool
 
     package init(
         uuid: CallUUID, app: String, key: String, callerName: String, handle: String, handleKind: String,
         isVideo: Bool, began: WallTime, answered: WallTime?, connected: WallTime?, ended: WallTime?, reason: String,
-        category: String, rangMilliseconds: Int64
+        category: String, rangMilliseconds: Int64, isOutgoing: Bool = false, account: String = "",
+        contact: String = "", startedConnecting: WallTime? = nil, detail: String = "", isSeen: Bool = false,
+        callBackHandle: String = "", callBackKind: String = "", isInRecents: Bool = true
     ) {
         self.uuid = uuid
         self.app = app
@@ -38,6 +59,23 @@ package struct CallRow: Sendable, Equatable {
         self.reason = reason
         self.category = category
         self.rangMilliseconds = rangMilliseconds
+        self.isOutgoing = isOutgoing
+        self.account = account
+        self.contact = contact
+        self.startedConnecting = startedConnecting
+        self.detail = detail
+        self.isSeen = isSeen
+        self.callBackHandle = callBackHandle
+        self.callBackKind = callBackKind
+        self.isInRecents = isInRecents
+    }
+
+    package var isMissed: Bool { category.hasPrefix("missed") }
+
+    /// What a call back dials; nil if the caller is unknown.
+    package var toCallBack: (handle: String, kind: String)? {
+        if !callBackHandle.isEmpty { return (callBackHandle, callBackKind) }
+        return handle.isEmpty ? nil : (handle, handleKind)
     }
 }
 
@@ -62,11 +100,17 @@ package struct LiveRow: Sendable, Equatable {
     /// The banner, and the unique name of the server that shows it.
     package var notification: UInt32?
     package var server: String
+    package var isOutgoing: Bool
+    /// The app's account whose call it is; empty if it has but one.
+    package var account: String
+    /// Nil until both sides hear each other.
+    package var connected: WallTime?
 
     package init(
         uuid: CallUUID, app: String, key: String, isKeySynthetic: Bool, callerName: String?, handle: String?,
         handleKind: String, isVideo: Bool, sound: String?, serial: Int64?, began: Instant, deadline: Instant,
-        beganWall: WallTime, bootID: String, state: String, notification: UInt32? = nil, server: String = ""
+        beganWall: WallTime, bootID: String, state: String, notification: UInt32? = nil, server: String = "",
+        isOutgoing: Bool = false, account: String = "", connected: WallTime? = nil
     ) {
         self.uuid = uuid
         self.app = app
@@ -85,6 +129,9 @@ package struct LiveRow: Sendable, Equatable {
         self.state = state
         self.notification = notification
         self.server = server
+        self.isOutgoing = isOutgoing
+        self.account = account
+        self.connected = connected
     }
 }
 

@@ -37,6 +37,39 @@ enum Schema {
             kind TEXT NOT NULL, payload BLOB NOT NULL, collapse TEXT NOT NULL, priority INTEGER NOT NULL,
             expiration INTEGER, until INTEGER NOT NULL, via TEXT NOT NULL, peer TEXT NOT NULL, UNIQUE (device, app));
         """,
+        // All that a history row says (callkit.md 5.5), and indices for each way it is read; what is known of apps that
+        // registered over the bus.
+        """
+        ALTER TABLE call ADD COLUMN account TEXT NOT NULL DEFAULT '';
+        ALTER TABLE call ADD COLUMN outgoing INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE call ADD COLUMN contact TEXT NOT NULL DEFAULT '';
+        ALTER TABLE call ADD COLUMN connecting INTEGER;
+        ALTER TABLE call ADD COLUMN detail TEXT NOT NULL DEFAULT '';
+        ALTER TABLE call ADD COLUMN seen INTEGER NOT NULL DEFAULT 1;
+        ALTER TABLE call ADD COLUMN call_back TEXT NOT NULL DEFAULT '';
+        ALTER TABLE call ADD COLUMN call_back_kind TEXT NOT NULL DEFAULT '';
+        ALTER TABLE call ADD COLUMN recents INTEGER NOT NULL DEFAULT 1;
+        CREATE INDEX call_shown ON call(began) WHERE ended IS NOT NULL AND recents = 1 AND category <> 'blocked';
+        CREATE INDEX call_missed ON call(began) WHERE substr(category, 1, 6) = 'missed';
+        CREATE INDEX call_unseen ON call(began) WHERE substr(category, 1, 6) = 'missed' AND seen = 0 AND recents = 1;
+        CREATE INDEX call_app ON call(app, began);
+        CREATE INDEX call_handle ON call(handle, began);
+        CREATE INDEX call_key ON call(key, began);
+        CREATE INDEX call_ended ON call(ended);
+        CREATE INDEX call_known ON call(began, app, handle, handle_kind)
+            WHERE handle <> '' AND (outgoing = 1 OR connected IS NOT NULL);
+        ALTER TABLE live ADD COLUMN outgoing INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE live ADD COLUMN account TEXT NOT NULL DEFAULT '';
+        ALTER TABLE live ADD COLUMN connected INTEGER;
+        CREATE TABLE provider (
+            app TEXT PRIMARY KEY, account TEXT, bound INTEGER NOT NULL, types TEXT NOT NULL,
+            environment TEXT NOT NULL, configuration TEXT NOT NULL, strikes TEXT NOT NULL,
+            suspended INTEGER NOT NULL) WITHOUT ROWID;
+        CREATE TABLE upload (
+            app TEXT NOT NULL, kind TEXT NOT NULL, environment TEXT NOT NULL, account TEXT NOT NULL,
+            token BLOB NOT NULL, server_device TEXT NOT NULL, at INTEGER NOT NULL,
+            PRIMARY KEY (app, kind, environment)) WITHOUT ROWID;
+        """,
     ]
 
     static func migrate(_ database: Database) throws(StoreFailure) {

@@ -60,7 +60,11 @@ extension Store {
             try database.run(
                 "INSERT OR IGNORE INTO app VALUES (?, ?)", [.text(app), .integer(WallTime.now.seconds)])
         }
-        for app in change.goneApps { try database.run("DELETE FROM app WHERE id = ?", [.text(app)]) }
+        for app in change.goneApps {
+            try database.run("DELETE FROM app WHERE id = ?", [.text(app)])
+            try forget(provider: app, database)
+            try forget(uploads: app, database)
+        }
         for device in change.newDevices {
             try database.run("INSERT OR IGNORE INTO device (name, offline) VALUES (?, 0)", [.text(device)])
         }

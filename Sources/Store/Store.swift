@@ -18,6 +18,11 @@ package final class Store: Sendable {
         package var live: [LiveRow] = []
         /// Calls that ended or were cancelled lately: a repeated push must not ring them.
         package var over: [OverRow] = []
+        /// Apps that registered over the bus, by name, and what they told their servers.
+        package var providers: [ProviderRow] = []
+        package var uploads: [UploadRow] = []
+        /// Newest first, each handle of an app once, at most 1,000.
+        package var acquaintances: [AcquaintanceRow] = []
 
         package init() {}
     }
@@ -34,6 +39,8 @@ package final class Store: Sendable {
         var isFaulty = false
         /// Changes of apps and devices that are not on disk yet, oldest first: written before anything else is.
         var unwritten: [DirectoryChange] = []
+        var pruning = Pruning()
+
         init(_ database: Database) { self.database = database }
     }
 
@@ -76,9 +83,16 @@ package final class Store: Sendable {
         var snapshot = Snapshot()
         let database = file.database
         try Self.readDirectory(database, into: &snapshot)
-        try database.query("SELECT * FROM live ORDER BY began") { row in
+        try Self.readProviders(database, into: &snapshot)
+        try database.query("SELECT \(LiveRow.columns) FROM live ORDER BY began") { row in
             guard let live = LiveRow(row) else { return }
             snapshot.live.append(live)
+        }
+        try database.query(Self.acquaintances) { row in
+            snapshot.acquaintances.append(
+                AcquaintanceRow(
+                    app: row.text(0), handle: row.text(1), handleKind: row.text(2),
+                    last: WallTime(nanoseconds: row.integer(3))))
         }
         // As long as tombstones live, and no more than are kept.
         let since = WallTime.now.nanoseconds - Self.overTime.nanoseconds
@@ -101,47 +115,30 @@ package final class Store: Sendable {
 
     // MARK: Writing
 
-    /// History is bounded: a flood of calls must not fill a disk.
-    static let keptCalls: Int64 = 20_000
-
-    /// Inserts or replaces the call's row; the oldest beyond `keptCalls` are forgotten.
-    package func record(_ call: CallRow) {
-        write { database throws(StoreFailure) in
-            try database.run(
-                "INSERT OR REPLACE INTO call VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-                [
-                    .text(call.uuid.description), .text(call.app), .text(call.key), .text(call.callerName),
-                    .text(call.handle), .text(call.handleKind), .integer(call.isVideo ? 1 : 0),
-                    .integer(call.began.nanoseconds), .optional(call.answered?.nanoseconds),
-                    .optional(call.connected?.nanoseconds), .optional(call.ended?.nanoseconds), .text(call.reason),
-                    .text(call.category), .integer(call.rangMilliseconds),
-                ])
-            try database.run(
-                "DELETE FROM call WHERE began < (SELECT began FROM call ORDER BY began DESC LIMIT 1 OFFSET ?)",
-                [.integer(Self.keptCalls - 1)])
-        }
-    }
-
     /// Its banner stays as `place` had it.
     package func setLive(_ live: LiveRow) {
-        write { database throws(StoreFailure) in
-            try database.run(
-                """
-                INSERT INTO live VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
-                ON CONFLICT (uuid) DO UPDATE SET caller = excluded.caller, handle = excluded.handle,
-                    handle_kind = excluded.handle_kind, video = excluded.video, serial = excluded.serial,
-                    began = excluded.began, deadline = excluded.deadline, began_wall = excluded.began_wall,
-                    boot = excluded.boot, state = excluded.state
-                """,
-                [
-                    .text(live.uuid.description), .text(live.app), .text(live.key),
-                    .integer(live.isKeySynthetic ? 1 : 0), .optional(live.callerName), .optional(live.handle),
-                    .text(live.handleKind), .integer(live.isVideo ? 1 : 0), .optional(live.sound),
-                    .optional(live.serial), .integer(live.began.nanoseconds), .integer(live.deadline.nanoseconds),
-                    .integer(live.beganWall.nanoseconds), .text(live.bootID), .text(live.state),
-                    .optional(live.notification.map(Int64.init)), .text(live.server),
-                ])
-        }
+        write { database throws(StoreFailure) in try Self.set(live, database) }
+    }
+
+    static func set(_ live: LiveRow, _ database: Database) throws(StoreFailure) {
+        try database.run(
+            """
+            INSERT INTO live (\(LiveRow.columns)) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+            ON CONFLICT (uuid) DO UPDATE SET caller = excluded.caller, handle = excluded.handle,
+                handle_kind = excluded.handle_kind, video = excluded.video, serial = excluded.serial,
+                began = excluded.began, deadline = excluded.deadline, began_wall = excluded.began_wall,
+                boot = excluded.boot, state = excluded.state, outgoing = excluded.outgoing,
+                account = excluded.account, connected = excluded.connected
+            """,
+            [
+                .text(live.uuid.description), .text(live.app), .text(live.key),
+                .integer(live.isKeySynthetic ? 1 : 0), .optional(live.callerName), .optional(live.handle),
+                .text(live.handleKind), .integer(live.isVideo ? 1 : 0), .optional(live.sound),
+                .optional(live.serial), .integer(live.began.nanoseconds), .integer(live.deadline.nanoseconds),
+                .integer(live.beganWall.nanoseconds), .text(live.bootID), .text(live.state),
+                .optional(live.notification.map(Int64.init)), .text(live.server),
+                .integer(live.isOutgoing ? 1 : 0), .text(live.account), .optional(live.connected?.nanoseconds),
+            ])
     }
 
     package func place(_ uuid: CallUUID, notification: UInt32?, server: String) {
@@ -231,50 +228,6 @@ package final class Store: Sendable {
         try write(mail: batch.mail, feedback: batch.feedback, database)
     }
 
-    /// Forgets ended calls and their events; `then` gets how many.
-    package func clearHistory(then: @escaping @Sendable (Int) -> Void) {
-        ask(then, empty: 0) { database throws(StoreFailure) in
-            try database.run("DELETE FROM event WHERE call IN (SELECT uuid FROM call WHERE ended IS NOT NULL)")
-            try database.run("DELETE FROM call WHERE ended IS NOT NULL")
-            return database.changes
-        }
-    }
-
-    // MARK: Reading
-
-    /// Newest first.
-    package func history(limit: Int, missedOnly: Bool, then: @escaping @Sendable ([CallRow]) -> Void) {
-        ask(then, empty: []) { database throws(StoreFailure) in
-            var rows: [CallRow] = []
-            let filter = missedOnly ? "WHERE category = 'missed'" : "WHERE ended IS NOT NULL"
-            try database.query(
-                "SELECT * FROM call \(filter) ORDER BY began DESC LIMIT ?", [.integer(Int64(limit))]
-            ) { row in
-                if let call = CallRow(row) { rows.append(call) }
-            }
-            return rows
-        }
-    }
-
-    /// The newest call whose UUID or provider key begins with `prefix` (or the newest of all, if empty), and its events.
-    package func report(_ prefix: String, then: @escaping @Sendable ((CallRow, [EventRow])?) -> Void) {
-        ask(then, empty: nil) { database throws(StoreFailure) in
-            var found: CallRow?
-            try database.query(
-                """
-                SELECT * FROM call WHERE substr(uuid, 1, length(?1)) = ?1 OR key = ?2 ORDER BY began DESC LIMIT 1
-                """, [.text(prefix.lowercased()), .text(prefix)]
-            ) { row in found = CallRow(row) }
-            guard let found else { return nil }
-            var events: [EventRow] = []
-            try database.query(
-                "SELECT call, at, wall, kind, level, message, fields FROM event WHERE call = ? ORDER BY at, number",
-                [.text(found.uuid.description)]
-            ) { row in events.append(EventRow(row)) }
-            return (found, events)
-        }
-    }
-
     /// Runs `then` on the loop when everything posted so far is on disk.
     package func flush(then: @escaping @Sendable () -> Void) {
         worker.post { [loop] in loop.post(then) }
@@ -293,7 +246,8 @@ package final class Store: Sendable {
     /// Something for the worker that is no write.
     func post(_ job: @escaping @Sendable () -> Void) { worker.post(job) }
 
-    private func ask<R: Sendable>(
+    /// Answers on the loop; with `empty`, and a report, if the database refuses.
+    func ask<R: Sendable>(
         _ then: @escaping @Sendable (R) -> Void, empty: R,
         _ job: @escaping @Sendable (Database) throws(StoreFailure) -> R
     ) {
@@ -319,6 +273,11 @@ package final class Store: Sendable {
 }
 
 extension LiveRow {
+    static let columns = """
+        uuid, app, key, synthetic, caller, handle, handle_kind, video, sound, serial, began, deadline, began_wall, boot, \
+        state, notification, server, outgoing, account, connected
+        """
+
     init?(_ row: Database.Row) {
         guard let uuid = CallUUID(row.text(0)) else { return nil }
         self.init(
@@ -327,19 +286,9 @@ extension LiveRow {
             isVideo: row.integer(7) != 0, sound: row.optionalText(8), serial: row.optionalInteger(9),
             began: Instant(nanoseconds: row.integer(10)), deadline: Instant(nanoseconds: row.integer(11)),
             beganWall: WallTime(nanoseconds: row.integer(12)), bootID: row.text(13), state: row.text(14),
-            notification: row.optionalInteger(15).map { UInt32(truncatingIfNeeded: $0) }, server: row.text(16))
-    }
-}
-
-extension CallRow {
-    init?(_ row: Database.Row) {
-        guard let uuid = CallUUID(row.text(0)) else { return nil }
-        func time(_ column: Int32) -> WallTime? { row.optionalInteger(column).map { WallTime(nanoseconds: $0) } }
-        self.init(
-            uuid: uuid, app: row.text(1), key: row.text(2), callerName: row.text(3), handle: row.text(4),
-            handleKind: row.text(5), isVideo: row.integer(6) != 0, began: WallTime(nanoseconds: row.integer(7)),
-            answered: time(8), connected: time(9), ended: time(10), reason: row.text(11), category: row.text(12),
-            rangMilliseconds: row.integer(13))
+            notification: row.optionalInteger(15).map { UInt32(truncatingIfNeeded: $0) }, server: row.text(16),
+            isOutgoing: row.integer(17) != 0, account: row.text(18),
+            connected: row.optionalInteger(19).map { WallTime(nanoseconds: $0) })
     }
 }
 

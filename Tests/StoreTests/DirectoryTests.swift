@@ -101,7 +101,7 @@ extension StoreTests {
                 snapshot.tokens.count == 4 && snapshot.tokens.allSatisfy { $0.device == "desktop" && $0.end == nil })
             #expect(Set(snapshot.tokens.map(\.bytes)) == Set((0..<4).map { Array(repeating: $0, count: 32) }))
             #expect(snapshot.devices.isEmpty && snapshot.mail.isEmpty && snapshot.feedback.isEmpty)
-            let past: [CallRow] = try rig.wait { store.history(limit: 10, missedOnly: false, then: $0) }
+            let past: [CallRow] = try rig.wait { store.history(HistoryFilter(), then: $0) }
             #expect(past.map(\.key) == ["old"])
             #expect(rig.events.withLock { $0.isEmpty })
         }

@@ -94,9 +94,9 @@ struct StoreTests {
         let rig = Rig()
         let store = try rig.open()
         for number in 1...5 { store.record(row(number, category: number % 2 == 0 ? "declined" : "missed")) }
-        let all: [CallRow] = try rig.wait { store.history(limit: 3, missedOnly: false, then: $0) }
+        let all: [CallRow] = try rig.wait { store.history(HistoryFilter(limit: 3), then: $0) }
         #expect(all.map(\.key) == ["k5", "k4", "k3"])
-        let missed: [CallRow] = try rig.wait { store.history(limit: 10, missedOnly: true, then: $0) }
+        let missed: [CallRow] = try rig.wait { store.history(HistoryFilter(isMissedOnly: true), then: $0) }
         #expect(missed.map(\.key) == ["k5", "k3", "k1"])
     }
 
@@ -167,7 +167,7 @@ struct StoreTests {
         let count: Int = try rig.wait { store.clearHistory(then: $0) }
         #expect(count == 1)
         // A live call is no history yet, but it has a report.
-        let past: [CallRow] = try rig.wait { store.history(limit: 10, missedOnly: false, then: $0) }
+        let past: [CallRow] = try rig.wait { store.history(HistoryFilter(), then: $0) }
         #expect(past.isEmpty)
         let left: String? = try rig.wait { done in store.report("") { done($0?.0.key) } }
         #expect(left == "k2")
