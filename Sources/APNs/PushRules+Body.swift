@@ -35,7 +35,12 @@ extension PushRules {
                 out.add("removed", .unregistered, "\(registration.app) was removed: forget this token")
             }
         case .expired: out.add("renewed", .expiredToken, "\(registration.app) has a new token: forget this one")
-        case nil: break
+        case nil:
+            guard registration.unbound != nil else { break }
+            out.add(
+                "logged-out", .unregistered,
+                "nobody is logged in to \(registration.app) on this desktop: its server is to forget the token until somebody is"
+            )
         }
         guard deviceRate > 0 else { return }
         if registration.bucketRate != deviceRate {

@@ -144,8 +144,8 @@ package final class PushService {
         if let reason = answer.reason {
             answer.status = reason.httpStatus
             answer.reasonText = wireName(reason)
-            if reason.httpStatus == 410, let registration, let end = registration.end {
-                answer.timestamp = end.at.nanoseconds / 1_000_000
+            if reason.httpStatus == 410, let registration, let since = registration.end?.at ?? registration.unbound {
+                answer.timestamp = since.nanoseconds / 1_000_000
                 noteFailure(registration)
             }
         }

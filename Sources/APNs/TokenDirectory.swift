@@ -29,6 +29,8 @@ package final class Registration {
     package let kind: TokenKind
     package let environment: PushEnvironment
     package internal(set) var end: End?
+    /// Since when nobody is logged in on this desktop for whom it could ring: 410 Unregistered until somebody is.
+    package internal(set) var unbound: WallTime?
     /// The topic that it takes, as it stands on the wire.
     let topic: [UInt8]
     /// Nil until its first push.
@@ -66,6 +68,8 @@ package final class TokenDirectory {
     /// Per app and device, the living ones.
     private var living: [String: [String: [Registration]]] = [:]
     private var dead: [DeviceToken] = []
+    /// Apps that are logged out on this desktop.
+    private var unbound: [String: WallTime] = [:]
     package private(set) var devices: [String] = [desktop]
     private var deviceSet: Set<String> = [desktop]
 
@@ -145,12 +149,19 @@ package final class TokenDirectory {
             }
         }
         living[app, default: [:]][device] = made
+        if device == Self.desktop, let since = unbound[app] { for one in made { one.unbound = since } }
         for one in made { known[one.token] = one }
         return made
     }
 
     /// Apps that are here, and those whose dead tokens are still known.
     package var rememberedApps: Set<String> { Set(living.keys).union(known.values.map(\.app)) }
+
+    /// Somebody is logged in to the app on this desktop, or (since `since`) nobody.
+    package func setUnbound(app: String, since: WallTime?) {
+        unbound[app] = since
+        for one in tokens(app: app) { one.unbound = since }
+    }
 
     // MARK: Going
 
@@ -162,7 +173,8 @@ package final class TokenDirectory {
 
     /// Removes an app from every device; its tokens are dead from now on, and known as such.
     package func remove(app: String, at now: WallTime) -> Ended {
-        bury((living.removeValue(forKey: app) ?? [:]).values.flatMap { $0 }, .unregistered(now))
+        unbound[app] = nil
+        return bury((living.removeValue(forKey: app) ?? [:]).values.flatMap { $0 }, .unregistered(now))
     }
 
     /// Removes emulated devices; their tokens are dead from now on.

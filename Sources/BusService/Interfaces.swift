@@ -102,7 +102,6 @@ extension BusInterface {
             method("SetSession", "app:s state:s", "", "Logged in or not: down, connecting, up, failed."),
             method("SetForeground", "app:s foreground:b", "", "The app's window has the user's attention, or not."),
             method("ConfirmPresented", "uuid:s", "", "The app shows this call itself (foreground-handled)."),
-            method("ReportAudioRuns", "uuid:s", "", "Capture and playback run, as DidActivateAudioSession asked."),
             method("RequestAudio", "uuid:s", "", "DidActivateAudioSession is to be sent once more."),
         ])
 
@@ -192,7 +191,7 @@ extension BusInterface {
             method(
                 "ConfigureAudioSession", "call:s", "",
                 "Make audio ready, do not start it (configures-audio); an error fails what it was for."),
-            method("DidActivateAudioSession", "call:s", "", "provider(_:didActivate:): start capture and playback."),
+            method("DidActivateAudioSession", "call:s", "", "provider(_:didActivate:): start capture and playback, and reply when they run."),
             method("DidDeactivateAudioSession", "call:s", "", "provider(_:didDeactivate:): stop them."),
             method(
                 "ProvideRemoteInfo", "call:s details:a{sv}", "update:a{sv}",

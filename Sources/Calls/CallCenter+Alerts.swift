@@ -61,7 +61,7 @@ extension CallCenter {
     }
 
     /// What answering it would do to the call that is on.
-    private func waiting(_ call: Call) -> CallAction.Waiting {
+    package func waiting(_ call: Call) -> CallAction.Waiting {
         guard call.state == .ringing(.soft) else { return .no }
         return canHoldOthers(for: call) ? .mayHoldOther : .endsOther
     }

@@ -24,6 +24,11 @@ extension CallCenter {
 
     package func session(of app: String) -> Session { apps[app]?.session ?? .down }
 
+    /// A push waits for its app to start.
+    package func keeps(_ id: PushID, for app: String) -> Bool {
+        apps[app]?.undelivered.contains { $0.id == id } ?? false
+    }
+
     mutating func happened(_ what: CallEvent.AppEvent, to app: String, at now: Instant) {
         switch what {
         case .provider(let provider): apps[app, default: AppState()].provider = provider

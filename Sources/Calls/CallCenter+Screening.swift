@@ -12,8 +12,9 @@ extension CallCenter {
     }
 
     func screen(_ call: Call, _ update: CallUpdate, at now: Instant) -> Verdict {
-        let handle = call.invite.caller.handle?.value
-        func isOn(_ list: [HandlePattern]) -> Bool { list.contains { $0.matches(handle) } }
+        // Nobody's name is written as no handle at all: `anonymous` matches it.
+        let handle = HandlePattern.normalise(call.invite.caller.handle?.value ?? "")
+        func isOn(_ list: [HandlePattern]) -> Bool { list.contains { $0.matches(normalised: handle) } }
         let screening = policy.screening
         let isVIP = isOn(screening.vip)
         if !isVIP && isOn(screening.blocked) { return .refuse(.filtered(.blockList)) }

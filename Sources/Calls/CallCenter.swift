@@ -59,6 +59,10 @@ package struct CallCenter: Sendable {
         switch event {
         case .push(let id, let app, let signal, let isBound):
             push(id, for: app, signal, isBound: isBound, at: now)
+        case .ring(let id, let invite):
+            let outcome = take(invite, CallUpdate(), isConfirmed: true, at: now)
+            out.append(.completePush(id, outcome))
+        case .cancelled(let uuid): end(uuid, .remoteEnded, at: now)
         case .restore(let invite, let began, let deadline, let how):
             restore(invite, began: began, deadline: deadline, how, at: now)
         case .recall(let key, let hadInvite, let ended): recall(key, hadInvite: hadInvite, ended: ended, at: now)

@@ -17,6 +17,10 @@ package struct RequestID: Hashable, Sendable {
 package enum CallEvent: Sendable, Hashable {
     /// A push arrived. `isBound`: its app is registered, and its account logged in.
     case push(PushID, app: String, Signal, isBound: Bool)
+    /// A call without any push, for whatever app; completed like a push.
+    case ring(PushID, Invite)
+    /// The caller gave up, as somebody says who is not its app.
+    case cancelled(CallUUID)
     /// A call that was live when the daemon last stopped; `began` and `deadline` are its first ones.
     case restore(Invite, began: Instant, deadline: Instant, Restored)
     /// A call that was over, or cancelled unheard, when the daemon last stopped.

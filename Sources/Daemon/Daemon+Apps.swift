@@ -1,83 +1,63 @@
 internal import Base
 internal import Calls
 internal import Config
+internal import DBus
 internal import Desktop
 
-/// Calls and the apps they are for.
+/// Calls whose apps know nothing of ringd: links, programs, D-Bus methods of their own.
 extension Daemon {
-    func answer(_ action: ActionID, _ call: Call) {
-        guard let handoff = configuration.apps[call.invite.app]?.answer else {
+    func handOver(_ action: ActionID, _ call: Call) {
+        guard let handoff = configuration.apps[call.app]?.answer else {
             emit(
                 Event(
                     .appAnswer, call: call.uuid,
-                    call.invite.app == Self.manualApp
+                    call.app == Self.manualApp
                         ? "answered; nothing to hand it to"
-                        : "answered; nothing says what that does: set answer = in [app \(call.invite.app)] of ringd.conf"
-                ))
-            return receive(.fulfilled(action, tracks: false))
+                        : "answered; nothing says what that does: set answer = in [app \(call.app)] of ringd.conf"))
+            return receive(.handedOver(action))
         }
-        edges.handoffs.perform(handoff, .answer, call, activationToken: tokens[call.uuid]) {
-            [unowned self] failure, tracks in
+        edges.handoffs.perform(handoff, .answer, call.invite, activationToken: tokens[call.uuid]) {
+            [unowned self] failure in
             if let failure {
                 emit(Event(.appFault, call: call.uuid, level: .error, "the app did not take the call: \(failure)"))
                 receive(.failed(action))
             } else {
                 let isLate = center[call.uuid]?.state != .answering(action)
                 emit(Event(.appAnswer, call: call.uuid, "handed over\(isLate ? " too late" : ""): \(handoff.words)"))
-                receive(.fulfilled(action, tracks: tracks))
-                // The app believes that it has a call which is over here.
-                if isLate && tracks { sayItIsOver(call) }
+                receive(.handedOver(action))
             }
         }
     }
 
-    /// How the app is told of an end: as configured, else the way it was asked to answer.
-    private func ending(_ app: String) -> Handoff? {
-        if let end = configuration.apps[app]?.end { return end }
-        guard case .dbus(let name, let path, let interface, _)? = configuration.apps[app]?.answer, interface == nil
-        else { return nil }
-        return .dbus(busName: name, path: path, interface: nil, method: nil)
-    }
-
-    private func sayItIsOver(_ call: Call) {
-        guard let handoff = ending(call.invite.app) else { return }
-        edges.handoffs.perform(handoff, .end, call, reason: EndReason.failed(.timeout).word) { _, _ in
-            // Nothing waits for a goodbye.
-        }
-    }
-
-    /// The app is told that the user ended its call, if there is a way.
-    func tellEnd(_ action: ActionID, _ call: Call, _ reason: EndReason) {
-        guard let handoff = ending(call.invite.app) else { return receive(.fulfilled(action, tracks: false)) }
-        edges.handoffs.perform(handoff, .end, call, reason: reason.word) { [unowned self] failure, _ in
-            if let failure {
-                emit(
+    /// Whatever has the call is told that the user ended it, if there is a way.
+    func sayEnded(_ call: Call, _ reason: EndReason) {
+        guard let handoff = configuration.apps[call.app]?.end, handoff.isForeign else { return }
+        edges.handoffs.perform(handoff, .end, call.invite, reason: reason.word) { [unowned self] failure in
+            emit(
+                failure.map {
                     Event(
-                        .appFault, call: call.uuid, level: .warning,
-                        "the app was not told of \(reason.word): \(failure)"))
-                receive(.failed(action))
-            } else {
-                emit(Event(.appEnd, call: call.uuid, "the app was told: \(reason.word)"))
-                receive(.fulfilled(action, tracks: false))
-            }
+                        .appFault, call: call.uuid, level: .warning, "the app was not told of \(reason.word): \($0)")
+                } ?? Event(.appEnd, call: call.uuid, "the app was told: \(reason.word)"))
         }
     }
 
     /// How the app is brought to the front: as configured, else the way its D-Bus name suggests.
     func opening(_ app: String) -> Handoff? {
         if let open = configuration.apps[app]?.open { return open }
-        guard case .dbus(let name, let path, _, _)? = configuration.apps[app]?.answer else { return nil }
-        return .dbus(busName: name, path: path, interface: nil, method: nil)
+        if case .dbus(let name, let path, _, _)? = configuration.apps[app]?.answer {
+            return .dbus(busName: name, path: path, interface: nil, method: nil)
+        }
+        guard center.provider(of: app) != nil else { return nil }
+        return .dbus(busName: edges.links.busName(of: app), path: nil, interface: nil, method: nil)
     }
 
     func open(_ call: Call) {
-        guard let handoff = opening(call.invite.app) else {
+        guard let handoff = opening(call.app) else {
             return emit(
-                Event(
-                    .appOpened, call: call.uuid, "nothing to open: set open = in [app \(call.invite.app)] of ringd.conf"
-                ))
+                Event(.appOpened, call: call.uuid, "nothing to open: set open = in [app \(call.app)] of ringd.conf"))
         }
-        edges.handoffs.perform(handoff, .open, call, activationToken: tokens[call.uuid]) { [unowned self] failure, _ in
+        edges.handoffs.perform(handoff, .open, call.invite, activationToken: tokens[call.uuid]) {
+            [unowned self] failure in
             if let failure {
                 emit(Event(.appFault, call: call.uuid, level: .warning, "the app did not open: \(failure)"))
             } else {
@@ -86,16 +66,23 @@ extension Daemon {
         }
     }
 
-    /// How a missed caller is called back: as configured, else a telephone or SIP address by its own URL.
-    func callBack(_ call: Call) -> Handoff? {
-        guard let handle = call.invite.caller.handle else { return nil }
-        if let configured = configuration.apps[call.invite.app]?.callBack { return configured }
+    /// How a caller is called back where no provider does: as configured, else a telephone or SIP address by its own
+    /// URL.
+    func callBackHandoff(_ call: Invite) -> Handoff? {
+        guard let handle = call.caller.handle else { return nil }
+        if let configured = configuration.apps[call.app]?.callBack, configured.isForeign { return configured }
         if handle.kind == .phoneNumber { return .url(template: "tel:{handle}") }
         let lower = handle.value.lowercased()
         for scheme in ["sip", "sips"] where lower.hasPrefix(scheme + ":") {
             return .url(template: "\(scheme):{handle}")
         }
         return nil
+    }
+
+    /// There is a way, and somebody to call.
+    func canCallBack(_ call: Call) -> Bool {
+        call.invite.caller.handle != nil
+            && (center.provider(of: call.app) != nil || callBackHandoff(call.invite) != nil)
     }
 
     // MARK: Banners
@@ -106,6 +93,7 @@ extension Daemon {
             tokens[uuid] = activationToken
             switch action {
             case "answer": receive(.user(uuid, .answer))
+            case "hold-answer": receive(.user(uuid, .holdAndAnswer))
             case "decline": receive(.user(uuid, .decline))
             case "default": receive(.user(uuid, .open))
             default: break  // MATE invents actions (desktop.md 0.12).
@@ -113,16 +101,20 @@ extension Daemon {
         case .missed(let id):
             let missed = edges.missed.calls[id]
             if action == "default", let call = missed, opening(call.invite.app) != nil { open(call) }
-            if action == "callback", let call = missed, let handoff = callBack(call) {
-                edges.handoffs.perform(handoff, .callBack, call, activationToken: activationToken) {
-                    [unowned self] failure, _ in
-                    emit(
-                        failure.map { Event(.appFault, call: call.uuid, level: .error, "call back failed: \($0)") }
-                            ?? Event(.appOpened, call: call.uuid, "calling back: \(handoff.words)"))
-                }
-            }
+            if action == "callback", let call = missed { callBackFromNotice(call, activationToken) }
             edges.missed.forget(id)
             edges.notifications.withdraw(key)
+        }
+    }
+
+    private func callBackFromNotice(_ call: Call, _ activationToken: String?) {
+        var invite = call.invite
+        invite.uuid = .random()
+        invite.caller.handle = call.callBack ?? invite.caller.handle
+        do throws(DBusFailure) {
+            _ = try dialBack(invite, mine: nil, activationToken: activationToken)
+        } catch {
+            emit(Event(.appFault, call: call.uuid, level: .error, "call back failed: \(error.message)"))
         }
     }
 

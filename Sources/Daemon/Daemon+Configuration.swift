@@ -1,6 +1,7 @@
 internal import Base
 internal import Calls
 internal import Config
+internal import DBus
 internal import EventLoop
 internal import Gateway
 internal import Ringtone
@@ -20,6 +21,23 @@ extension Daemon {
             log("\(error); what was in force stays so")
         }
         center.policy = configuration.callPolicy
+        applyAppRules()
+    }
+
+    /// What ringd.conf says of single apps, for the core and the bus.
+    func applyAppRules() {
+        // Before the edges there are no apps; `start` comes back here.
+        guard edges != nil else { return }
+        for (id, app) in configuration.apps.sorted(by: { $0.key < $1.key }) {
+            receive(.app(id, .rules(app.rules)))
+            if case .dbus(let name, _, nil, nil)? = app.answer {
+                edges.links.busNames[id] = name
+                // A D-Bus app, before it has ever registered.
+                if center.provider(of: id) == nil { receive(.app(id, .provider(ProviderConfiguration()))) }
+            } else if let answer = app.answer, answer.isForeign, center.provider(of: id) != nil {
+                receive(.app(id, .provider(nil)))
+            }
+        }
     }
 
     func reportFault(_ fault: ConfigFault) {
@@ -71,6 +89,46 @@ extension Configuration {
         policy.longestRing = ring.longest
         policy.raiseInterval = ring.raise
         policy.keepsBannerWhenSilenced = ring.keepsBannerWhenSilenced
+        policy.screening = screening.forCalls
         return policy
+    }
+}
+
+extension Configuration.Screening {
+    var forCalls: Calls.Screening {
+        var out = Calls.Screening()
+        out.whenDisturbing =
+            switch doNotDisturb {
+            case .silent: .silent
+            case .refuse: .refuse
+            case .ignore: .ring
+            }
+        out.unknownCallers =
+            switch unknown {
+            case .ring: .ring
+            case .silent: .silent
+            case .refuse: .refuse
+            }
+        out.vip = vip
+        out.blocked = block
+        out.known = known
+        out.repeatTime = `repeat` > .zero ? `repeat` : nil
+        return out
+    }
+}
+
+extension Configuration.App {
+    var rules: AppRules {
+        var rules = AppRules()
+        rules.isBusyWhenTaken = busy == .busy
+        rules.glare =
+            switch glare {
+            case .wait: .wait
+            case .lesserID: .lesserID
+            case .accept: .accept
+            }
+        rules.recalls = recall
+        rules.mustReport = mustReport == .strict
+        return rules
     }
 }

@@ -21,32 +21,38 @@ extension Daemon {
             if early.count < 256 { early.append(call) }
             return
         }
-        do {
-            if let reply = try respond(call) { edges.service.answer(call, .success(reply)) }
+        edges.links.look(at: call.sender) { [unowned self] isUser in serve(call, isUser: isUser) }
+    }
+
+    private func serve(_ call: BusCall, isUser: Bool) {
+        do throws(DBusFailure) {
+            if let reply = try respond(call, isUser: isUser) { edges.service.answer(call, .success(reply)) }
         } catch {
             edges.service.answer(call, .failure(error))
         }
     }
 
     /// nil: the answer comes later.
-    private func respond(_ call: BusCall) throws(DBusFailure) -> [DBusValue]? {
+    private func respond(_ call: BusCall, isUser: Bool) throws(DBusFailure) -> [DBusValue]? {
         let first = call.arguments.first?.text ?? ""
+        switch call.interface {
+        case BusInterface.controller.name, BusInterface.call.name: return try controller(call, isUser: isUser)
+        case BusInterface.provider.name: return try provider(call, first)
+        case BusInterface.registry.name where Self.registryOfApps.contains(call.member): return appRegistry(call, first)
+        default: break
+        }
+        // No app sees another's payloads or tokens.
+        guard isUser else { throw CallError.general(.unentitled).failure }
         switch call.member {
-        case "Answer": return try act(.answer, on: call.call, first)
-        case "Decline": return try act(.decline, on: call.call, first)
-        case "Ignore": return try act(.ignore, on: call.call, first)
-        case "Silence": return try act(.silence, on: call.call, first)
-        case "HangUp": return try act(.hangUp, on: call.call, first)
         case "Push": return try push(call)
         case "Pushes": return pushes(call.arguments.first ?? .dict([]))
         case "PushDetails": return try pushDetails(first)
         case "Ring": return try ring(call.arguments.first ?? .dict([]))
-        case "ReportNewIncomingCall": return try report(call)
         case "Cancel":
-            receive(.reportedEnded(try find(first, for: "cancel", among: \.isRinging), .remoteEnded))
+            try cancel(first)
             return []
-        case "ReportCallEnded": return try reportEnded(call)
-        case "AddApp", "RemoveApp", "RenewApp", "Apps", "AppsOn", "Devices", "AddDevices", "RemoveDevices", "SetOnline",
+        case "AddApp", "RemoveApp", "ResetApp", "RenewApp", "Apps", "AppsOn", "Devices", "AddDevices", "RemoveDevices",
+            "SetOnline",
             "Tokens":
             return try registry(call, first)
         case "Status": return [.dict(status())]
@@ -80,29 +86,18 @@ extension Daemon {
 
     // MARK: Calls
 
-    private func act(
-        _ intent: CallEvent.Intent, on object: CallUUID?, _ text: String
-    ) throws(DBusFailure) -> [DBusValue] {
-        let uuid: CallUUID
-        if let object {
-            uuid = object
-        } else {
-            switch intent {
-            case .answer, .decline, .ignore, .silence, .open:
-                uuid = try find(
-                    text, for: intent.rawValue, among: { $0.isRinging || intent == .decline && !$0.isEnded })
-            case .hangUp: uuid = try find(text, for: "hang up", among: { !$0.isEnded })
-            }
-        }
-        receive(.user(uuid, intent))
-        return []
+    private func cancel(_ text: String) throws(DBusFailure) {
+        receive(.cancelled(try find(text, for: "cancel", among: \.isRinging)))
     }
 
     /// The call that is meant: by UUID, the beginning of one, or the provider's id; the only candidate, if nothing is said.
-    private func find(
-        _ text: String, for verb: String, among isCandidate: (CallState) -> Bool
+    /// Of `apps`, if they are given; never `other`.
+    func find(
+        _ text: String, for verb: String, among isCandidate: (CallState) -> Bool, of apps: [String]? = nil,
+        except other: CallUUID? = nil
     ) throws(DBusFailure) -> CallUUID {
-        let candidates = center.calls.filter { isCandidate($0.state) }
+        let known = center.calls.filter { call in call.uuid != other && apps?.contains(call.app) ?? true }
+        let candidates = known.filter { isCandidate($0.state) }
         if text.isEmpty {
             if candidates.count == 1 { return candidates[0].uuid }
             // Of several the one that is heard is meant.
@@ -114,10 +109,10 @@ extension Daemon {
                     "several calls could be meant: \(list(candidates)); name one, e.g. ringctl \(verb.filter { $0 != " " }) \(candidates[0].uuid.short)"
                 )
             }
-            throw refusal("UnknownCall", "no call is \(verb == "hang up" ? "live" : "ringing")\(lastWords())")
+            throw refusal("UnknownCall", "no call is \(Self.standing(for: verb))\(lastWords())")
         }
         let folded = text.lowercased()
-        let found = center.calls.filter {
+        let found = known.filter {
             $0.uuid.description.hasPrefix(folded) || $0.uuid == CallUUID(text) || $0.invite.key.lowercased() == folded
         }
         guard found.count < 2 else { throw refusal("Ambiguous", "\"\(Text.clean(text))\" fits \(list(found))") }
@@ -129,6 +124,17 @@ extension Daemon {
                 "InvalidState", "cannot \(verb): the call of \(call.invite.caller.display) is \(call.state.word)")
         }
         return call.uuid
+    }
+
+    /// How a call has to stand for a verb.
+    private static func standing(for verb: String) -> String {
+        switch verb {
+        case "hang up": "live"
+        case "unhold": "on hold"
+        case "hold", "dtmf", "start-audio": "active"
+        case "mute", "unmute", "group", "ungroup": "connected"
+        default: "ringing"
+        }
     }
 
     private func list(_ calls: [Call]) -> String {
@@ -154,20 +160,6 @@ extension Daemon {
         return try present(signal, details, app: app)
     }
 
-    private func report(_ call: BusCall) throws(DBusFailure) -> [DBusValue] {
-        let app = call.arguments[0].text ?? ""
-        guard apns.directory.has(app: app) else { throw unknownApp(app) }
-        guard let uuid = CallUUID(call.arguments[1].text ?? "") else {
-            throw refusal("InvalidArgument", "a call's UUID has 32 hex digits")
-        }
-        guard center[uuid] == nil else {
-            throw refusal("IncomingCall.CallUUIDAlreadyExists", "the call \(uuid) is there already")
-        }
-        var signal = CallSignal()
-        signal.key = uuid.description
-        return try present(signal, call.arguments[2], app: app)
-    }
-
     private func present(
         _ base: CallSignal, _ details: DBusValue, app: String
     ) throws(DBusFailure) -> [DBusValue] {
@@ -185,9 +177,12 @@ extension Daemon {
         signal.sound = details["sound"]?.text.flatMap { $0.isEmpty ? nil : $0 }
         if let seconds = details["time"]?.real, seconds > 0, seconds < 1e6 { signal.ringTime = .seconds(seconds) }
         lastPush += 1
-        let outcome = deliver(signal, app: app, payload: [], id: PushID(lastPush))
+        let id = PushID(lastPush)
+        guard case .invite(let invite) = coreSignal(signal, app: app, payload: []) else { return [] }
+        receive(.ring(id, invite))
+        let outcome = outcomes.removeValue(forKey: id)
         switch outcome {
-        case .rings(let uuid)?, .queued(let uuid)?, .updated(let uuid)?:
+        case .rings(let uuid)?, .queued(let uuid)?, .updated(let uuid)?, .silent(let uuid)?, .crossed(let uuid)?:
             return [.objectPath(BusService.path(of: uuid))]
         case .busy?: throw refusal("Busy", "\(center.calls.count) calls are live, as many as may be")
         case .alreadyOver?, .tombstone?, .ended?:
@@ -195,23 +190,14 @@ extension Daemon {
                 "CallIsOver", "a call with this id is over, and an id rings once in ten minutes: give another --id")
         case .tooLate?:
             throw refusal("TooLate", "less than \(center.policy.shortestRing.shortText) would be left to ring")
+        case .filtered(_, let by)?:
+            throw refusal(
+                "Filtered", "the call was screened (\(by.rawValue)): it is a missed one (ringctl config show screening)"
+            )
+        case .toApp?: throw refusal("InvalidState", "the app reports its calls itself (must-report = strict)")
+        case .suspended?: throw refusal("InvalidState", "the app gets no calls: ringctl apps reset \(app)")
         case .unknownApp?, .unusable?, nil: throw refusal("Failed", "the call was not taken")
         }
-    }
-
-    private func reportEnded(_ call: BusCall) throws(DBusFailure) -> [DBusValue] {
-        let uuid = try find(call.arguments[0].text ?? "", for: "end", among: { !$0.isEnded })
-        let reasons: [Int64: EndReason] = [
-            1: .failed(.reported), 2: .remoteEnded, 3: .unanswered, 4: .answeredElsewhere, 5: .declinedElsewhere,
-        ]
-        guard let reason = reasons[call.arguments[1].integer ?? 0] else {
-            throw refusal(
-                "InvalidArgument",
-                "CXCallEndedReason is 1 failed, 2 remoteEnded, 3 unanswered, 4 answeredElsewhere or 5 declinedElsewhere"
-            )
-        }
-        receive(.reportedEnded(uuid, reason))
-        return []
     }
 
     // MARK: Past calls

@@ -36,7 +36,12 @@ extension Daemon {
         var change = DirectoryChange(apns.directory.remove(app: id, at: .now))
         change.goneApps = [id]
         edges.store.apply(change)
-        receive(.unbound(app: id))
+        receive(.app(id, .unbound))
+        receive(.app(id, .provider(nil)))
+        tellInvalidated(id)
+        edges.links.unlink(id)
+        registered[id] = nil
+        uploads = uploads.filter { $0.key.app != id }
         return true
     }
 
@@ -56,6 +61,10 @@ extension Daemon {
         var change = DirectoryChange(old)
         change.newTokens = new.map(TokenRow.init)
         edges.store.apply(change)
+        if device == TokenDirectory.desktop {
+            tellInvalidated(id)
+            tellTokens(id)
+        }
         return true
     }
 

@@ -32,9 +32,15 @@ extension Daemon {
         do {
             signal = try PayloadReader.read(push.payload)
         } catch {
-            receive(.push(id, .unusable(error.description), isBound: true))
-            outcomes[id] = nil
-            return unusable(error.description)
+            // Its app may read what we cannot.
+            keepPayload(of: push, as: id)
+            receive(.push(id, app: push.app, .unusable(error.description), isBound: isBound(push.app)))
+            if !center.keeps(id, for: push.app) { payloads[id] = nil }
+            switch outcomes.removeValue(forKey: id) {
+            case .toApp?: return PushService.Outcome(PushOutcome.toApp.word)
+            case .suspended?: return PushService.Outcome(PushOutcome.suspended.word)
+            default: return unusable(error.description)
+            }
         }
         // How long it may be on its way, not how long it may ring (apns.md 1.3): only what comes later than that is late.
         if let expiration = push.expiration, expiration > 0, expiration < 9_000_000_000 {
@@ -44,6 +50,8 @@ extension Daemon {
             }
         }
         let before = center.calls
+        keepPayload(of: push, as: id)
+        defer { if !center.keeps(id, for: push.app) { payloads[id] = nil } }
         guard let outcome = deliver(signal, app: push.app, payload: push.payload, id: id) else {
             return PushService.Outcome("accepted")
         }
@@ -73,14 +81,20 @@ extension Daemon {
 
     /// Into the core and out again; the outcome is known when this returns.
     func deliver(_ signal: CallSignal, app: String, payload: [UInt8], id: PushID) -> PushOutcome? {
-        receive(.push(id, coreSignal(signal, app: app, payload: payload), isBound: has(app: app)))
+        receive(.push(id, app: app, coreSignal(signal, app: app, payload: payload), isBound: isBound(app)))
         return outcomes.removeValue(forKey: id)
     }
 
     /// Of the keys that are made for calls without one; no provider's id begins like that.
     static let syntheticPrefix = "ringd:payload:"
 
-    private func coreSignal(_ signal: CallSignal, app: String, payload: [UInt8]) -> Signal {
+    /// For the app, should it take calls over the bus.
+    private func keepPayload(of push: StoredPush, as id: PushID) {
+        guard center.provider(of: push.app) != nil else { return }
+        payloads[id] = KeptPayload(push: push.number, payload: push.payload, at: .now)
+    }
+
+    func coreSignal(_ signal: CallSignal, app: String, payload: [UInt8]) -> Signal {
         // The same words again are the same push; they name no call, so nothing outlives the ring.
         let key = signal.key ?? Self.syntheticPrefix + Hex.text(Digest.sha256(payload).prefix(16))
         let callKey = CallKey(app: app, key: key)

@@ -9,6 +9,7 @@ extension Daemon {
         do throws(StoreFailure) {
             let snapshot = try edges.store.snapshot()
             fillDirectory(snapshot)
+            restoreProviders(snapshot)
             return snapshot
         } catch {
             emit(Event(.storeFault, level: .error, "apps could not be read: \(error)"))
@@ -20,6 +21,9 @@ extension Daemon {
     func restore(_ snapshot: Store.Snapshot) {
         let now = Instant.now
         let wall = WallTime.now
+        for row in snapshot.acquaintances.reversed() {
+            receive(.acquaintance(Handle(Handle.Kind(word: row.handleKind), row.handle)))
+        }
         // A made-up key is nobody's: the same words again are another call, after a restart as before.
         for row in snapshot.over where !row.key.hasPrefix(Self.syntheticPrefix) {
             let age = max(0, wall.nanoseconds.subtractingClamped(row.ended.nanoseconds))
@@ -49,13 +53,26 @@ extension Daemon {
                 deadline = Instant.now + (row.deadline - row.began) + .nanoseconds(-known)
                 began = Instant.now + .nanoseconds(-known)
             }
-            let how: CallEvent.Restored =
-                switch row.state {
-                case CallState.active.word, CallState.answering(ActionID(0)).word: .answered
-                case CallState.ringing(.silent).word: .silenced
-                default: .ringing
-                }
+            let how = row.restored(began: began)
+            if how != .ringing && how != .silenced { reset.insert(row.app) }
             receive(.restore(row.invite, began: began, deadline: deadline, how))
+        }
+    }
+}
+
+extension LiveRow {
+    /// How it stood, in the core's words. `began`: on this boot's clock.
+    func restored(began: Instant) -> CallEvent.Restored {
+        if let connected {
+            let since = began + .nanoseconds(connected.nanoseconds.subtractingClamped(beganWall.nanoseconds))
+            return .connected(since, isOutgoing: isOutgoing)
+        }
+        if isOutgoing { return .dialled }
+        switch state {
+        case CallState.ringing(.silent).word: return .silenced
+        case CallState.ringing(.loud).word, CallState.ringing(.soft).word, CallState.ringing(.queued).word:
+            return .ringing
+        default: return .answered
         }
     }
 }

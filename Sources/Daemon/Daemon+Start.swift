@@ -46,6 +46,7 @@ extension Daemon {
         } catch {
             throw StartFailure(message: "\(error)", status: 71)
         }
+        applyAppRules()
         snapshot = loadStore()
         for fault in faults { reportFault(fault) }
         edges.preload(configuration)
@@ -82,7 +83,9 @@ extension Daemon {
         edges = Edges(
             bus: bus, notifications: try NotificationClient(loop, desktopEntry: "org.ringd.Ringd1", report: report),
             haptics: Haptics(appID: "org.ringd.Ringd1", report: report),
-            handoffs: Handoffs(loop, environment: options.environment, report: report), store: store, worker: worker,
+            handoffs: Handoffs(loop, environment: options.environment, report: report),
+            inhibitor: Inhibitor(appID: "org.ringd.Ringd1", reason: "A call", report: report), store: store,
+            worker: worker,
             catalog: SoundCatalog(themeName: configuration.sound.theme, ownFolder: options.soundsFolder))
         edges.player = makePlayer()
         wirePushes()
@@ -106,7 +109,7 @@ extension Daemon {
                 edges.store.place(uuid, notification: id, server: server)
             }
         }
-        edges.handoffs.onGone = { [unowned self] app in receive(.clientGone(app: app)) }
+        edges.links.onGone = { [unowned self] app in lost(app) }
         edges.service.handler = { [unowned self] call in handle(call) }
         edges.service.onName = { [unowned self] state in named(state) }
         guard let bus = edges.bus else { return }
@@ -114,6 +117,8 @@ extension Daemon {
         bus.join(edges.notifications)
         bus.join(edges.haptics)
         bus.join(edges.handoffs)
+        bus.join(edges.links)
+        bus.join(edges.inhibitor)
     }
 
     func makePlayer() -> RingPlayer? {
@@ -145,7 +150,7 @@ extension Daemon {
         guard edges.needsServerSound != wanted else { return }
         edges.needsServerSound = wanted
         guard let call = uuid.flatMap({ center[$0] }), call.isShown else { return }
-        edges.notifications.show(.call(call.uuid), banner(call, isWaiting: call.state == .ringing(.soft)))
+        showAgain(call)
         if wanted { edges.notifications.raise(.call(call.uuid)) }
     }
 

@@ -96,6 +96,20 @@ package actor Daemon {
     var lastPush: UInt64 = 0
     var outcomes: [PushID: PushOutcome] = [:]
     var tokens: [CallUUID: String] = [:]
+    /// What the core answered to reports and requests.
+    var results: [RequestID: CallError?] = [:]
+    var lastRequest: UInt64 = 0
+    /// Actions are named by this and their number.
+    let actionNonce = UInt64.random(in: .min ... .max)
+    /// Apps that registered over the bus, now or in an earlier run, and what they told their servers.
+    var registered: [String: ProviderRow] = [:]
+    var uploads: [UploadKey: UploadRow] = [:]
+    /// Apps whose calls an earlier run had connected: they are told when they come back.
+    var reset: Set<String> = []
+    /// Pushes on their way to apps.
+    var payloads: [PushID: KeptPayload] = [:]
+    /// How many new calls each app has reported lately.
+    var reports: [String: TokenBucket] = [:]
     var lastEnded: (call: Call, reason: EndReason, at: WallTime)?
     var unsaved: [EventRow] = []
     private var isSaving = false
@@ -172,21 +186,34 @@ package actor Daemon {
         case .completePush(let id, let outcome): outcomes[id] = outcome
         case .ring(let wish): edges.ring(wish, configuration, soundOf(app: wish?.app))
         case .vibrate(let call): edges.haptics.wish = configuration.vibration ? call : nil
-        case .show(let call, let isWaiting):
-            edges.notifications.show(.call(call.uuid), banner(call, isWaiting: isWaiting))
+        case .complete(let id, let refusal): results[id] = .some(refusal)
+        case .show(let call, let waiting):
+            edges.notifications.show(.call(call.uuid), banner(call, waiting))
         case .raise(let uuid):
             edges.notifications.raise(.call(uuid))
             edges.player?.attendWhileAwake()
         case .withdraw(let uuid): edges.notifications.withdraw(.call(uuid))
-        case .performAnswer(let action, let call): answer(action, call)
-        case .performEnd(let action, let call, let reason): tellEnd(action, call, reason)
+        case .perform(let action, let call, let kind, let deadline): askApp(action, call, kind, by: deadline)
+        case .timedOut(let action, let call): tellTimedOut(action, call)
+        case .configureAudio(let action, let call): configureAudio(action, call)
+        case .handOver(let action, let call): handOver(action, call)
+        case .sayEnded(let call, let reason): sayEnded(call, reason)
+        case .tellEnded(let call, let reason): tellEnded(call, reason)
+        case .wake(let app): wake(app)
+        case .deliver(let id, let app, let call, let mustReport):
+            deliverToApp(id, app, call, mustReport: mustReport)
+        case .drop(let id): payloads[id] = nil
         case .open(let call): open(call)
-        case .audio(let uuid, let isOn):
-            publish(uuid, isAudioOn: isOn)
-        case .notice(let call, let reason):
-            edges.missed.add(
-                call, reason, appName: appName(call.invite.app), canOpen: opening(call.invite.app) != nil,
-                canCallBack: callBack(call) != nil)
+        case .audio(let call, let isOn): audio(call, isOn: isOn)
+        case .stayAwake(let isWanted): edges.inhibitor.isWanted = isWanted
+        case .notice(let call, let reason, let kind): tellMissed(call, reason, kind)
+        case .withdrawNotice(let call): edges.missed.withdraw(call)
+        case .annotate(let call, let reason):
+            var row = CallRow(call, at: .now, wall: .now, isInRecents: isInRecents(call.app))
+            row.category = reason.category(of: call)
+            row.isSeen = true
+            edges.store.record(row)
+        case .strike(let app, let count, let isSuspended): struck(app, count, isSuspended: isSuspended)
         case .record(let call): record(call)
         case .remember(let key): edges.store.rememberCancel(app: key.app, key: key.folded)
         case .note(let kind, let call, let level, let message, let fields):
@@ -194,45 +221,61 @@ package actor Daemon {
         }
     }
 
-    func banner(_ call: Call, isWaiting: Bool) -> Banner {
+    func banner(_ call: Call, _ waiting: CallAction.Waiting) -> Banner {
         Wording.incoming(
             caller: call.invite.caller.display, handle: call.invite.caller.handle?.value,
-            isVideo: call.invite.isVideo, app: appName(call.invite.app), isWaiting: isWaiting,
-            canOpen: opening(call.invite.app) != nil,
+            isVideo: call.invite.isVideo, app: appName(call.app), isWaiting: waiting != .no,
+            canHold: waiting == .mayHoldOther, canOpen: opening(call.app) != nil,
             soundName: edges.needsServerSound ? "phone-incoming-call" : nil)
     }
 
-    func soundOf(app: String?) -> String? { app.flatMap { configuration.apps[$0]?.sound } }
+    /// A banner that is there, with new words.
+    func showAgain(_ call: Call) {
+        edges.notifications.show(.call(call.uuid), banner(call, center.waiting(call)))
+    }
+
+    private func tellMissed(_ call: Call, _ reason: EndReason, _ kind: EndReason.Notice) {
+        edges.missed.add(
+            call, reason, kind, appName: appName(call.app), canOpen: opening(call.app) != nil,
+            canCallBack: canCallBack(call))
+    }
+
+    func isInRecents(_ app: String) -> Bool { center.provider(of: app)?.includesCallsInRecents ?? true }
+
+    /// At most 60 new calls a minute and app.
+    func mayReport(_ app: String) -> Bool {
+        reports[app, default: TokenBucket(burst: 60, perSecond: 1, now: .now)].take(now: .now)
+    }
+
+    func soundOf(app: String?) -> String? {
+        app.flatMap { configuration.apps[$0]?.sound ?? center.provider(of: $0)?.ringtoneSound }
+    }
 
     /// What people call the app; nothing for calls that belong to none.
     func appName(_ id: String) -> String {
         if id == Self.manualApp { return "" }
-        return configuration.apps[id]?.name ?? id
+        return configuration.apps[id]?.name ?? center.provider(of: id)?.localizedName ?? id
     }
 
     /// The app of `ringctl ring`.
     static let manualApp = "org.ringd.ringctl"
 
     private func record(_ call: Call) {
-        let row = CallRow(call, at: .now, wall: .now)
+        let row = CallRow(call, at: .now, wall: .now, isInRecents: isInRecents(call.app))
+        let isNew = recorded[call.uuid] == nil
         recorded[call.uuid] = call.state.isEnded ? nil : call.state
-        edges.store.record(row, live: call.state.isEnded ? nil : LiveRow(call, began: row.began))
+        edges.store.record(row)
         if call.state.isEnded {
+            edges.store.clearLive(call.uuid)
             edges.service.unpublish(call.uuid)
             tokens[call.uuid] = nil
             if case .ended(let reason) = call.state { lastEnded = (call, reason, .now) }
-            if !center.calls.contains(where: { $0.invite.app == call.invite.app && $0.state == .active }) {
-                edges.handoffs.unwatch(call.invite.app)
-            }
         } else {
-            publish(call.uuid, isAudioOn: call.connected != nil)
+            edges.store.setLive(LiveRow(call, at: .now, wall: .now))
+            edges.service.publish(call.uuid, call.busProperties)
+            if isNew && !call.isOutgoing { askForName(call) }
         }
         updateStatus()
-    }
-
-    func publish(_ uuid: CallUUID, isAudioOn: Bool) {
-        guard let call = center[uuid] else { return }
-        edges.service.publish(uuid, call.busProperties(isAudioOn: isAudioOn))
     }
 
     /// The line in `systemctl --user status`.

@@ -17,6 +17,8 @@ final class Edges {
     let notifications: NotificationClient
     let haptics: Haptics
     let handoffs: Handoffs
+    let links = AppLinks()
+    let inhibitor: Inhibitor
     let missed: MissedNotices
     let store: Store
     let worker: Worker
@@ -30,13 +32,14 @@ final class Edges {
     var needsServerSound = false
 
     init(
-        bus: SessionBus?, notifications: NotificationClient, haptics: Haptics, handoffs: Handoffs, store: Store,
-        worker: Worker, catalog: SoundCatalog
+        bus: SessionBus?, notifications: NotificationClient, haptics: Haptics, handoffs: Handoffs,
+        inhibitor: Inhibitor, store: Store, worker: Worker, catalog: SoundCatalog
     ) {
         self.bus = bus
         self.notifications = notifications
         self.haptics = haptics
         self.handoffs = handoffs
+        self.inhibitor = inhibitor
         self.store = store
         self.worker = worker
         self.catalog = catalog

@@ -15,11 +15,21 @@ final class MissedNotices {
 
     init(_ notifications: NotificationClient) { self.notifications = notifications }
 
-    func add(_ call: Call, _ reason: EndReason, appName: String, canOpen: Bool, canCallBack: Bool) {
+    func add(
+        _ call: Call, _ reason: EndReason, _ kind: EndReason.Notice, appName: String, canOpen: Bool, canCallBack: Bool
+    ) {
         let now = call.ended ?? .now
         recent = recent.filter { now - $0 < .seconds(5) } + [now]
         let caller = call.invite.caller
-        let id = call.invite.app + "\n" + (caller.handle?.value ?? caller.display)
+        let id = Self.id(of: call)
+        if kind == .failed {
+            calls[id] = call
+            return notifications.show(
+                .missed(id),
+                Wording.failed(
+                    caller: caller.display, why: Self.words(reason) ?? "failed", app: appName, canOpen: canOpen,
+                    canCallBack: canCallBack), call: call.uuid)
+        }
         if calls.count >= 64, calls[id] == nil { forgetAll() }
         calls[id] = call
         counts[id, default: 0] += 1
@@ -32,7 +42,20 @@ final class MissedNotices {
             .missed(id),
             Wording.missed(
                 caller: caller.display, count: counts[id] ?? 1, last: .now, rang: now - call.began, app: appName,
-                why: Self.words(reason), canOpen: canOpen, canCallBack: canCallBack), call: call.uuid)
+                why: Self.words(reason), canOpen: canOpen, canCallBack: canCallBack, isQuiet: kind == .quietlyMissed),
+            call: call.uuid)
+    }
+
+    private static func id(of call: Call) -> String {
+        call.app + "\n" + (call.invite.caller.handle?.value ?? call.invite.caller.display)
+    }
+
+    /// It was not missed after all: another device took it.
+    func withdraw(_ call: Call) {
+        let id = Self.id(of: call)
+        guard calls[id]?.uuid == call.uuid, counts[id] == 1 else { return }
+        forget(id)
+        notifications.withdraw(.missed(id))
     }
 
     /// The notice was clicked or closed: it starts from one again.
@@ -50,11 +73,29 @@ final class MissedNotices {
     private static func words(_ reason: EndReason) -> String? {
         switch reason {
         case .expired: "came too late to ring"
-        case .busy: "too many calls at once"
-        case .failed(.answer): "answered, but the app did not take it"
-        case .failed(.timeout): "answered, but the app did not reply"
-        case .failed: "failed"
-        default: nil
+        case .busy: "another call was on"
+        case .filtered(.doNotDisturb): "do not disturb"
+        case .filtered(.unknownCaller): "unknown caller"
+        case .failed(let why): words(why)
+        case .handedOver, .local, .declined, .cancelled, .ignored, .remoteEnded, .unanswered, .answeredElsewhere,
+            .declinedElsewhere, .filtered(.blockList):
+            nil
+        }
+    }
+
+    private static func words(_ failure: EndReason.Failure) -> String {
+        switch failure {
+        case .answer: "answered, but the app did not take it"
+        case .start: "the app did not dial"
+        case .timeout: "the app did not reply"
+        case .clientGone: "the app went away"
+        case .clientUnavailable: "answered, but the app did not start"
+        case .login: "the app could not log in"
+        case .noInvite: "answered, but the call itself never came"
+        case .connect: "answered, but no connection came about"
+        case .network: "the app lost its connection"
+        case .audio: "the app could not make its audio ready"
+        case .unbound, .reported, .reset: "failed"
         }
     }
 }

@@ -27,6 +27,13 @@ enum PushAdvice {
             say("no-such-call", "no live call has this id: remembered, so that it does not ring if it comes late")
         case .tooLate: say("too-late", "came too late to ring: its time was over, so it is a missed call")
         case .busy: say("busy", "as many calls are live as may be: it is a missed call")
+        case .silent: say("silent", "it rings without a sound: screened, or its app shows it itself")
+        case .filtered(_, let by):
+            say("screened", "the user keeps this caller from ringing (\(by.rawValue)): it is a missed call")
+        case .crossed: say("crossed", "both sides called at once: the other call decides")
+        case .toApp: say("must-report", "given to the app, which has to report the call (must-report = strict)")
+        case .suspended:
+            say("suspended", "the app left too many pushes unreported and gets none: start it, or ringctl apps reset")
         case .rings, .queued, .ended, .unknownApp, .unusable: break
         }
         if let kind = signal.unknownKind {

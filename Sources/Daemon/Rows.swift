@@ -8,33 +8,39 @@ internal import Store
 
 /// Between the core's values and those of the store, the bus and the journal.
 extension CallRow {
-    init(_ call: Call, at now: Instant, wall: WallTime) {
+    init(_ call: Call, at now: Instant, wall: WallTime, isInRecents: Bool) {
         func time(_ instant: Instant?) -> WallTime? {
             instant.map { WallTime(nanoseconds: wall.nanoseconds - (now - $0).nanoseconds) }
         }
         var reason: EndReason?
         if case .ended(let why) = call.state { reason = why }
-        let category = reason?.category(wasConnected: call.connected != nil) ?? ""
-        let stopped = call.answered ?? call.ended ?? now
+        let category = reason?.category(of: call) ?? ""
+        let rang = call.isOutgoing ? .zero : (call.rangUntil ?? now) - call.began
         self.init(
-            uuid: call.uuid, app: call.invite.app, key: call.invite.key, callerName: call.invite.caller.display,
+            uuid: call.uuid, app: call.app, key: call.invite.key, callerName: call.invite.caller.display,
             handle: call.invite.caller.handle?.value ?? "", handleKind: call.invite.caller.handle?.kind.word ?? "",
             isVideo: call.invite.isVideo, began: time(call.began) ?? wall, answered: time(call.answered),
             connected: time(call.connected), ended: time(call.ended), reason: reason?.word ?? "",
-            category: category, rangMilliseconds: (stopped - call.began).nanoseconds / 1_000_000,
+            category: category, rangMilliseconds: rang.nanoseconds / 1_000_000, isOutgoing: call.isOutgoing,
+            account: call.account, startedConnecting: time(call.startedConnecting), detail: call.detail,
             // Whoever ignores a call has seen it.
-            isSeen: !category.hasPrefix("missed") || reason == .ignored)
+            isSeen: !category.hasPrefix("missed") || reason == .ignored, callBackHandle: call.callBack?.value ?? "",
+            callBackKind: call.callBack?.kind.word ?? "", isInRecents: isInRecents)
     }
 }
 
 extension LiveRow {
-    init(_ call: Call, began: WallTime) {
+    init(_ call: Call, at now: Instant, wall: WallTime) {
+        func time(_ instant: Instant) -> WallTime {
+            WallTime(nanoseconds: wall.nanoseconds - (now - instant).nanoseconds)
+        }
         self.init(
-            uuid: call.uuid, app: call.invite.app, key: call.invite.key, isKeySynthetic: call.invite.isKeySynthetic,
+            uuid: call.uuid, app: call.app, key: call.invite.key, isKeySynthetic: call.invite.isKeySynthetic,
             callerName: call.invite.caller.name, handle: call.invite.caller.handle?.value,
             handleKind: call.invite.caller.handle?.kind.word ?? "", isVideo: call.invite.isVideo,
             sound: call.invite.sound, serial: call.invite.serial, began: call.began, deadline: call.deadline,
-            beganWall: began, bootID: Boot.id, state: call.state.word)
+            beganWall: time(call.began), bootID: Boot.id, state: call.state.word, isOutgoing: call.isOutgoing,
+            account: call.account, connected: call.connected.map(time))
     }
 
     var invite: Invite {
@@ -64,13 +70,23 @@ extension Handle.Kind {
 }
 
 extension Call {
-    func busProperties(isAudioOn: Bool) -> [DBusValue.Entry] {
-        [
-            .init("UUID", .string(uuid.description)), .init("App", .string(invite.app)),
+    var busProperties: [DBusValue.Entry] {
+        var isHeldByAnother = false
+        if case .held(.auto) = state { isHeldByAnother = true }
+        return [
+            .init("UUID", .string(uuid.description)), .init("App", .string(app)), .init("Account", .string(account)),
             .init("State", .string(state.word)), .init("Caller", .string(invite.caller.display)),
-            .init("Handle", .string(invite.caller.handle?.value ?? "")), .init("Video", .bool(invite.isVideo)),
-            .init("Key", .string(invite.key)), .init("Audio", .bool(isAudioOn)),
-            .init("Began", .int64(began.nanoseconds)), .init("Deadline", .int64(deadline.nanoseconds)),
+            .init("Handle", .string(invite.caller.handle?.value ?? "")),
+            .init("HandleType", .string(invite.caller.handle?.kind.callKit ?? "")),
+            .init("Video", .bool(invite.isVideo)), .init("Key", .string(invite.key)),
+            .init("IsOutgoing", .bool(isOutgoing)), .init("IsOnHold", .bool(state.isHeld)),
+            .init("IsHeldByAnother", .bool(isHeldByAnother)), .init("IsMuted", .bool(isMuted)),
+            .init("HasConnected", .bool(wasConnected)), .init("HasEnded", .bool(state.isEnding || state.isEnded)),
+            .init("Group", .uint64(group ?? 0)), .init("SupportsHolding", .bool(features.holding)),
+            .init("SupportsGrouping", .bool(features.grouping)),
+            .init("SupportsUngrouping", .bool(features.ungrouping)), .init("SupportsDTMF", .bool(features.dtmf)),
+            .init("Audio", .string(audio.rawValue)), .init("Began", .int64(began.nanoseconds)),
+            .init("Deadline", .int64(deadline.nanoseconds)), .init("Connected", .int64(connected?.nanoseconds ?? 0)),
         ]
     }
 }

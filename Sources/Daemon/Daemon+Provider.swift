@@ -1,0 +1,246 @@
+internal import Base
+internal import BusService
+internal import Calls
+internal import Config
+internal import DBus
+internal import Store
+
+/// `org.ringd.CallProvider1`: what apps say of themselves and their calls.
+extension Daemon {
+    /// Runs `body` if the caller owns the app's name, and answers with what it gives or throws. nil, then: the answer
+    /// comes later.
+    func owned(
+        _ app: String, _ call: BusCall, _ body: @escaping () throws(DBusFailure) -> [DBusValue]?
+    ) -> [DBusValue]? {
+        edges.links.verify(call.sender, owns: app) { [unowned self] isOwner in
+            guard isOwner else { return edges.service.answer(call, .failure(notYours(app))) }
+            guard edges.links.mayAsk(call.sender) else { return edges.service.answer(call, .failure(Self.flooded)) }
+            do throws(DBusFailure) {
+                if let reply = try body() { edges.service.answer(call, .success(reply)) }
+            } catch {
+                edges.service.answer(call, .failure(error))
+            }
+        }
+        return nil
+    }
+
+    private func notYours(_ app: String) -> DBusFailure {
+        let name = edges.links.busName(of: app)
+        return refusal(
+            "NotYours", "only who owns the bus name \(Text.clean(name, limit: 255)) speaks for that app: own it first")
+    }
+
+    static let flooded = DBusFailure(
+        "org.freedesktop.DBus.Error.LimitsExceeded", "an app may ask 50 times a second: slow down")
+
+    func provider(_ call: BusCall, _ first: String) throws(DBusFailure) -> [DBusValue]? {
+        switch call.member {
+        case "Register":
+            return owned(first, call) { [unowned self] () throws(DBusFailure) in try register(call, first) }
+        case "SetConfiguration":
+            return owned(first, call) { [unowned self] () throws(DBusFailure) in
+                try setConfiguration(first, call.arguments[1])
+                return []
+            }
+        case "Invalidate":
+            return owned(first, call) { [unowned self] () throws(DBusFailure) in
+                try attachedProvider(first)
+                receive(.app(first, .invalidated))
+                leave(first)
+                return []
+            }
+        case "ReportNewIncomingCall":
+            return owned(first, call) { [unowned self] () throws(DBusFailure) in try reportNew(call, first) }
+        case "PendingActions":
+            return owned(first, call) { [unowned self] () throws(DBusFailure) in [pendingActions(first)] }
+        case "SetSession":
+            return owned(first, call) { [unowned self] () throws(DBusFailure) in
+                let word = call.arguments[1].text ?? ""
+                guard let session = Session(rawValue: word) else {
+                    throw refusal("InvalidArgument", "a session is down, connecting, up or failed")
+                }
+                try attachedProvider(first)
+                receive(.app(first, .session(session)))
+                return []
+            }
+        case "SetForeground":
+            return owned(first, call) { [unowned self] () throws(DBusFailure) in
+                try attachedProvider(first)
+                receive(.app(first, .foreground(call.arguments[1].flag ?? false)))
+                return []
+            }
+        default:
+            guard edges.links.mayAsk(call.sender) else { throw Self.flooded }
+            switch call.member {
+            case "FulfillAction", "FailAction": try complete(call, first)
+            default: try reportOwn(call, first)
+            }
+            return []
+        }
+    }
+
+    private func attachedProvider(_ app: String) throws(DBusFailure) {
+        guard edges.links.path(.provider, of: app) != nil else { throw CallError.request(.unknownCallProvider).failure }
+    }
+
+    // MARK: Registering
+
+    private func register(_ call: BusCall, _ app: String) throws(DBusFailure) -> [DBusValue]? {
+        if let handoff = configuration.apps[app]?.answer, handoff.isForeign {
+            throw DBusFailure(
+                CallError.general(.unentitled).failure.name,
+                "ringd.conf hands this app's calls to something else (answer = \(handoff.words)): remove that line")
+        }
+        guard let path = call.arguments[1].text else {
+            throw refusal("InvalidArgument", "a delegate is an object path")
+        }
+        var provider = ProviderConfiguration()
+        let entries = call.arguments[2].entries ?? []
+        if let wrong = provider.apply(entries) { throw invalid(wrong) }
+        let word = call.arguments[2]["session"]?.text ?? Session.up.rawValue
+        guard let session = Session(rawValue: word) else {
+            throw invalid("session: down, connecting or up was expected")
+        }
+        guard addApp(app) else {
+            throw refusal(
+                "InvalidAppID", "\"\(Text.clean(app))\" is no app id like com.example.talk, or there are too many")
+        }
+        var row = registered[app] ?? ProviderRow(app: app, types: "", environment: "production")
+        row.configuration = provider.stored
+        remember(row)
+        // A second run of the app: what the first one had is void.
+        if edges.links.isLinked(app), !edges.links.isOwner(call.sender, of: app) { edges.links.unlink(app) }
+        edges.links.link(app, to: call.sender, provider: path)
+        receive(.app(app, .provider(provider)))
+        // Answered first, so that the app knows before it is asked for anything.
+        edges.service.answer(call, .success([]))
+        if reset.remove(app) != nil { edges.links.tell(app, .provider, "ProviderDidReset") }
+        edges.links.tell(app, .provider, "ProviderDidBegin")
+        emit(Event(.appAttached, level: .info, "\(app) takes calls", [.init("app", .text(app))]))
+        receive(.app(app, .session(session)))
+        receive(.app(app, .attached))
+        return nil
+    }
+
+    func invalid(_ why: String) -> DBusFailure {
+        DBusFailure(CallError.general(.invalidArgument).failure.name, why)
+    }
+
+    private func setConfiguration(_ app: String, _ value: DBusValue) throws(DBusFailure) {
+        try attachedProvider(app)
+        guard var provider = center.provider(of: app) else { throw CallError.request(.unknownCallProvider).failure }
+        if let wrong = provider.apply(value.entries ?? []) { throw invalid(wrong) }
+        if var row = registered[app] {
+            row.configuration = provider.stored
+            remember(row)
+        }
+        receive(.app(app, .provider(provider)))
+    }
+
+    /// The app withdrew its provider: from now on it takes no calls.
+    private func leave(_ app: String) {
+        edges.links.unlink(app)
+        receive(.app(app, .provider(nil)))
+        forgetProvider(app)
+    }
+
+    // MARK: Calls
+
+    /// Asks the core; nil, or its refusal.
+    func ask(_ event: (RequestID) -> CallEvent) -> CallError? {
+        lastRequest += 1
+        let id = RequestID(lastRequest)
+        receive(event(id))
+        return results.removeValue(forKey: id) ?? nil
+    }
+
+    func instant(_ details: DBusValue) -> Instant? {
+        details["date"]?.integer.map { .now + .nanoseconds($0.subtractingClamped(WallTime.now.nanoseconds)) }
+    }
+
+    private func reportNew(_ call: BusCall, _ app: String) throws(DBusFailure) -> [DBusValue] {
+        try attachedProvider(app)
+        guard let uuid = CallUUID(call.arguments[1].text ?? "") else {
+            throw invalid("a call's UUID has 32 hex digits")
+        }
+        guard mayReport(app) else {
+            throw DBusFailure(
+                "org.freedesktop.DBus.Error.LimitsExceeded", "an app reports at most 60 new calls a minute")
+        }
+        let details = call.arguments[2]
+        let update = CallUpdate(details)
+        var invite = Invite(
+            uuid: uuid, app: app, key: uuid.description, caller: Caller(name: update.name, handle: update.handle),
+            isVideo: update.isVideo ?? false)
+        invite.sound = details["sound"]?.text.flatMap { $0.isEmpty || $0.utf8.count > 256 ? nil : $0 }
+        if let seconds = details["time"]?.real, seconds > 0, seconds < 1e6 { invite.ringTime = .seconds(seconds) }
+        if let refused = ask({ .report($0, app: app, uuid, .newIncoming(invite, update)) }) { throw refused.failure }
+        return [.objectPath(BusService.path(of: uuid))]
+    }
+
+    private func reportOwn(_ call: BusCall, _ first: String) throws(DBusFailure) {
+        guard let uuid = CallUUID(first) else { throw invalid("a call's UUID has 32 hex digits") }
+        let app = try appOfCaller(call, of: uuid)
+        let details = call.arguments.last ?? .dict([])
+        let report: CallEvent.Report
+        switch call.member {
+        case "ReportCallUpdated": report = .updated(CallUpdate(details))
+        case "ReportCallEnded":
+            guard let reason = EndReason(callKit: call.arguments[1].integer ?? 0) else {
+                throw invalid(
+                    "CXCallEndedReason is 1 failed, 2 remoteEnded, 3 unanswered, 4 answeredElsewhere or 5 declinedElsewhere"
+                )
+            }
+            report = .ended(reason, at: instant(details), detail: Text.clean(details["detail"]?.text ?? "", limit: 200))
+        case "ReportCallStartedConnecting": report = .startedConnecting(at: instant(details))
+        case "ReportCallConnected": report = .connected(at: instant(details))
+        case "RequestAudio": report = .wantsAudio
+        case "ConfirmPresented": report = .presented
+        default: throw refusal("UnknownMethod", "\(call.member) is not known")
+        }
+        if let refused = ask({ .report($0, app: app, uuid, report) }) { throw refused.failure }
+    }
+
+    /// The app that the caller speaks for: the call's own, if it is one of the caller's.
+    private func appOfCaller(_ call: BusCall, of uuid: CallUUID) throws(DBusFailure) -> String {
+        let mine = edges.links.apps(of: call.sender)
+        guard let any = mine.first else {
+            throw refusal("NotYours", "the caller has not registered as an app (CallProvider1.Register)")
+        }
+        guard let app = center[uuid]?.app else { return any }
+        return mine.first { $0 == app } ?? any
+    }
+
+    // MARK: Actions
+
+    /// Actions are named by a UUID of this run's, so that no late word of an earlier run counts.
+    func text(of action: ActionID) -> String { CallUUID(high: actionNonce, low: action.number).description }
+
+    private func complete(_ call: BusCall, _ text: String) throws(DBusFailure) {
+        guard let uuid = CallUUID(text), uuid.high == actionNonce else { throw CallError.unknownAction.failure }
+        let id = ActionID(uuid.low)
+        guard edges.links.apps(of: call.sender).contains(where: { center.isOpen(id, of: $0) }) else {
+            throw CallError.unknownAction.failure
+        }
+        if call.member == "FailAction" { return receive(.failed(id)) }
+        let details = call.arguments[1]
+        receive(.fulfilled(id, at: instant(details), isConnecting: details["connecting"]?.flag ?? false))
+    }
+
+    private func pendingActions(_ app: String) -> DBusValue {
+        .array(
+            of: "a{sv}",
+            center.pendingActions(of: app).map { one in
+                .dict(
+                    ("action", .string(text(of: one.id))), ("call", .string(one.call.description)),
+                    ("kind", .string(one.kind.word)), ("timeout", .double((one.by - .now).seconds)))
+            })
+    }
+}
+
+extension Handoff {
+    /// To something that knows nothing of ringd: a link, a program, or a D-Bus method of its own.
+    var isForeign: Bool {
+        if case .dbus(_, _, nil, nil) = self { false } else { true }
+    }
+}

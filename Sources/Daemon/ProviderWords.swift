@@ -1,0 +1,152 @@
+internal import Base
+internal import Calls
+internal import DBus
+internal import JSON
+
+/// An app's configuration and updates, between the bus, the store and the core.
+extension ProviderConfiguration {
+    /// CXProviderConfiguration as `CallProvider1.Register` takes it; what is left out stays. The key that is wrong, and
+    /// what it is to be, if one is.
+    mutating func apply(_ entries: [DBusValue.Entry]) -> String? {
+        for entry in entries {
+            let value = entry.value
+            var isRight = true
+            func flag(_ set: (Bool) -> Void) { value.flag.map(set) ?? { isRight = false }() }
+            func count(_ range: ClosedRange<Int64>, _ set: (Int) -> Void) {
+                guard let number = value.integer, range.contains(number) else { return isRight = false }
+                set(Int(number))
+            }
+            func words(_ set: (String?) -> Void) {
+                guard let text = value.text, text.utf8.count <= 256 else { return isRight = false }
+                let clean = Text.clean(text)
+                set(clean.isEmpty ? nil : clean)
+            }
+            switch entry.key {
+            case "maximum-call-groups": count(1...8) { maximumCallGroups = $0 }
+            case "maximum-calls-per-call-group": count(1...16) { maximumCallsPerCallGroup = $0 }
+            case "supported-handle-types":
+                let kinds = (value.elements ?? []).compactMap { $0.text.flatMap(Handle.Kind.init(callKit:)) }
+                isRight = value.elements.map { $0.count == kinds.count } ?? false
+                if isRight { supportedHandleTypes = Set(kinds) }
+            case "supports-video": flag { supportsVideo = $0 }
+            case "includes-calls-in-recents": flag { includesCallsInRecents = $0 }
+            case "ringtone-sound":
+                words { ringtoneSound = $0 }
+                if ringtoneSound?.contains("/") == true {
+                    ringtoneSound = nil
+                    isRight = false
+                }
+            case "localized-name": words { localizedName = $0 }
+            case "icon": words { iconName = $0 }
+            case "has-signalling": flag { hasSignalling = $0 }
+            case "foreground-handled": flag { isForegroundHandled = $0 }
+            case "configures-audio": flag { configuresAudio = $0 }
+            case "provides-remote-info": flag { providesRemoteInfo = $0 }
+            case "session": break  // Of the moment, not of the app.
+            default: return "\(Text.clean(entry.key, limit: 40)) is no key of a provider's configuration"
+            }
+            guard isRight else { return "\(entry.key): \(Self.expects[entry.key] ?? "a text") was expected" }
+        }
+        return nil
+    }
+
+    private static let expects = [
+        "maximum-call-groups": "1 to 8 (u)", "maximum-calls-per-call-group": "1 to 16 (u)",
+        "supported-handle-types": "generic, phone-number, email-address (as)", "supports-video": "true or false",
+        "includes-calls-in-recents": "true or false", "ringtone-sound": "a sound's name, not a path",
+        "has-signalling": "true or false", "foreground-handled": "true or false", "configures-audio": "true or false",
+        "provides-remote-info": "true or false",
+    ]
+
+    // MARK: On disk
+
+    /// As `apply` reads it again.
+    var stored: String {
+        var members: [JSONValue.Member] = [
+            .init("maximum-call-groups", .integer(Int64(maximumCallGroups))),
+            .init("maximum-calls-per-call-group", .integer(Int64(maximumCallsPerCallGroup))),
+            .init(
+                "supported-handle-types",
+                .array(supportedHandleTypes.map(\.callKit).sorted().map { .string($0) })),
+        ]
+        for (key, value) in [
+            ("supports-video", supportsVideo), ("includes-calls-in-recents", includesCallsInRecents),
+            ("has-signalling", hasSignalling), ("foreground-handled", isForegroundHandled),
+            ("configures-audio", configuresAudio), ("provides-remote-info", providesRemoteInfo),
+        ] {
+            members.append(.init(key, .bool(value)))
+        }
+        for (key, value) in [
+            ("ringtone-sound", ringtoneSound), ("localized-name", localizedName), ("icon", iconName),
+        ] {
+            if let value { members.append(.init(key, .string(value))) }
+        }
+        return JSONValue.object(members).encoded()
+    }
+
+    init(stored text: String) {
+        self.init()
+        guard let json = try? JSONValue.parse(Array(text.utf8)) else { return }
+        for member in json.members ?? [] {
+            let value: DBusValue
+            switch member.value {
+            case .bool(let flag): value = .bool(flag)
+            case .integer(let number): value = .int64(number)
+            case .string(let text): value = .string(text)
+            case .array(let items): value = .strings(items.compactMap(\.string))
+            default: continue
+            }
+            _ = apply([.init(member.name, value)])
+        }
+    }
+}
+
+extension Handle.Kind {
+    /// CXHandle.HandleType, as the bus has it.
+    init?(callKit word: String) {
+        switch word {
+        case "generic": self = .generic
+        case "phone-number", "phone": self = .phoneNumber
+        case "email-address", "email": self = .emailAddress
+        default: return nil
+        }
+    }
+
+    var callKit: String {
+        switch self {
+        case .generic: "generic"
+        case .phoneNumber: "phone-number"
+        case .emailAddress: "email-address"
+        }
+    }
+}
+
+extension Handle {
+    /// From a handle's text and, if it is given, its kind.
+    init(_ text: String, kind word: String?) {
+        let isNumber = text.hasPrefix("+") || !text.isEmpty && text.allSatisfy(\.isNumber)
+        let guess: Kind = isNumber ? .phoneNumber : text.contains("@") && !text.contains(":") ? .emailAddress : .generic
+        self.init(word.flatMap(Kind.init(callKit:)) ?? guess, text)
+    }
+}
+
+extension CallUpdate {
+    /// CXCallUpdate as the bus has it. Texts are cleaned; what is empty or too long says nothing.
+    init(_ details: DBusValue) {
+        self.init()
+        func words(_ key: String) -> String? {
+            guard let text = details[key]?.text, text.utf8.count <= 512 else { return nil }
+            let clean = Text.clean(text)
+            return clean.isEmpty ? nil : clean
+        }
+        name = words("caller")
+        handle = words("handle").map { Handle($0, kind: details["handle-type"]?.text) }
+        callBack = words("call-back").map { Handle($0, kind: details["call-back-type"]?.text) }
+        isVideo = details["video"]?.flag
+        holding = details["supports-holding"]?.flag
+        grouping = details["supports-grouping"]?.flag
+        ungrouping = details["supports-ungrouping"]?.flag
+        dtmf = details["supports-dtmf"]?.flag
+        isSilent = details["silent"]?.flag
+    }
+}
