@@ -88,12 +88,7 @@ package final class Store: Sendable {
             guard let live = LiveRow(row) else { return }
             snapshot.live.append(live)
         }
-        try database.query(Self.acquaintances) { row in
-            snapshot.acquaintances.append(
-                AcquaintanceRow(
-                    app: row.text(0), handle: row.text(1), handleKind: row.text(2),
-                    last: WallTime(nanoseconds: row.integer(3))))
-        }
+        try Self.readAcquaintances(database, into: &snapshot)
         // As long as tombstones live, and no more than are kept.
         let since = WallTime.now.nanoseconds - Self.overTime.nanoseconds
         try database.query(
