@@ -61,7 +61,7 @@ enum Schema {
             PRIMARY KEY (app, handle, kind)) WITHOUT ROWID;
         CREATE INDEX acquaintance_last ON acquaintance(last);
         INSERT INTO acquaintance SELECT app, handle, handle_kind, max(began) FROM call
-            WHERE handle <> '' AND connected IS NOT NULL GROUP BY app, handle, handle_kind;
+            WHERE handle <> '' AND connected IS NOT NULL GROUP BY app, handle, handle_kind ORDER BY 4 DESC LIMIT 1000;
         ALTER TABLE live ADD COLUMN outgoing INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE live ADD COLUMN account TEXT NOT NULL DEFAULT '';
         ALTER TABLE live ADD COLUMN connected INTEGER;
