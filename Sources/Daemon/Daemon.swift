@@ -216,7 +216,8 @@ package actor Daemon {
     private func record(_ call: Call) {
         let row = CallRow(call, at: .now, wall: .now)
         recorded[call.uuid] = call.state.isEnded ? nil : call.state
-        edges.store.record(row, live: call.state.isEnded ? nil : LiveRow(call, began: row.began))
+        let live = call.state.isEnded ? nil : LiveRow(call, began: row.began, connected: row.connected)
+        edges.store.record(row, live: live)
         if call.state.isEnded {
             edges.service.unpublish(call.uuid)
             tokens[call.uuid] = nil

@@ -28,13 +28,13 @@ extension CallRow {
 }
 
 extension LiveRow {
-    init(_ call: Call, began: WallTime) {
+    init(_ call: Call, began: WallTime, connected: WallTime?) {
         self.init(
             uuid: call.uuid, app: call.invite.app, key: call.invite.key, isKeySynthetic: call.invite.isKeySynthetic,
             callerName: call.invite.caller.name, handle: call.invite.caller.handle?.value,
             handleKind: call.invite.caller.handle?.kind.word ?? "", isVideo: call.invite.isVideo,
             sound: call.invite.sound, serial: call.invite.serial, began: call.began, deadline: call.deadline,
-            beganWall: began, bootID: Boot.id, state: call.state.word)
+            beganWall: began, bootID: Boot.id, state: call.state.word, connected: connected)
     }
 
     var invite: Invite {

@@ -473,6 +473,7 @@ extension StoreTests {
                 // A sort would read all of them first.
                 #expect(!steps.contains("TEMP B-TREE"), "\(filter): \(steps)")
             }
+            #expect(try plan(Store.over, [.integer(5)]).contains("INDEX call_ended"))
             #expect(try plan(Store.byPrefix(isEmpty: true)).contains("INDEX call_began"))
             let prefix = try plan(Store.byPrefix(isEmpty: false), [.text("a"), .text("a")])
             #expect(prefix.contains("call_key") && !prefix.contains("SCAN"), "\(prefix)")
