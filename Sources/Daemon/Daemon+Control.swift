@@ -38,7 +38,9 @@ extension Daemon {
         switch call.interface {
         case BusInterface.controller.name, BusInterface.call.name: return try controller(call, isUser: isUser)
         case BusInterface.provider.name: return try provider(call, first)
-        case BusInterface.registry.name where Self.registryOfApps.contains(call.member): return appRegistry(call, first)
+        case BusInterface.registry.name where Self.registryOfApps.contains(call.member):
+            owned(first, call)
+            return nil
         default: break
         }
         // No app sees another's payloads or tokens.

@@ -182,8 +182,8 @@ extension Daemon {
             guard let given = CallUUID(text) else { throw invalid("a call's UUID has 32 hex digits") }
             uuid = given
         }
-        let invite = try invite(uuid, app: app, handle: call.arguments[1].text ?? "", details)
-        try dial(invite, mine: mine)
+        let made = try invite(uuid, app: app, handle: call.arguments[1].text ?? "", details)
+        try dial(made, mine: mine)
         return [.string(uuid.description)]
     }
 
@@ -261,10 +261,11 @@ extension Daemon {
                 "InvalidArgument",
                 "nothing says how \(invite.app) calls back: set call-back = in [app \(invite.app)] of ringd.conf")
         }
+        let uuid = invite.uuid
         edges.handoffs.perform(handoff, .callBack, invite, activationToken: activationToken) { [unowned self] failure in
             emit(
-                failure.map { Event(.appFault, call: invite.uuid, level: .error, "call back failed: \($0)") }
-                    ?? Event(.appOpened, call: invite.uuid, "calling back: \(handoff.words)"))
+                failure.map { Event(.appFault, call: uuid, level: .error, "call back failed: \($0)") }
+                    ?? Event(.appOpened, call: uuid, "calling back: \(handoff.words)"))
         }
         return ""
     }

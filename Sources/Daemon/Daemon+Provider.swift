@@ -7,21 +7,20 @@ internal import Store
 
 /// `org.ringd.CallProvider1`: what apps say of themselves and their calls.
 extension Daemon {
-    /// Runs `body` if the caller owns the app's name, and answers with what it gives or throws. nil, then: the answer
-    /// comes later.
-    func owned(
-        _ app: String, _ call: BusCall, _ body: @escaping () throws(DBusFailure) -> [DBusValue]?
-    ) -> [DBusValue]? {
+    /// Serves the call if its sender owns the app's name; the answer comes later.
+    func owned(_ app: String, _ call: BusCall) {
         edges.links.verify(call.sender, owns: app) { [unowned self] isOwner in
             guard isOwner else { return edges.service.answer(call, .failure(notYours(app))) }
             guard edges.links.mayAsk(call.sender) else { return edges.service.answer(call, .failure(Self.flooded)) }
             do throws(DBusFailure) {
-                if let reply = try body() { edges.service.answer(call, .success(reply)) }
+                let reply =
+                    call.interface == BusInterface.registry.name
+                    ? try appRegistry(call, app) : try ownProvider(call, app)
+                if let reply { edges.service.answer(call, .success(reply)) }
             } catch {
                 edges.service.answer(call, .failure(error))
             }
         }
-        return nil
     }
 
     private func notYours(_ app: String) -> DBusFailure {
@@ -35,40 +34,10 @@ extension Daemon {
 
     func provider(_ call: BusCall, _ first: String) throws(DBusFailure) -> [DBusValue]? {
         switch call.member {
-        case "Register":
-            return owned(first, call) { [unowned self] () throws(DBusFailure) in try register(call, first) }
-        case "SetConfiguration":
-            return owned(first, call) { [unowned self] () throws(DBusFailure) in
-                try setConfiguration(first, call.arguments[1])
-                return []
-            }
-        case "Invalidate":
-            return owned(first, call) { [unowned self] () throws(DBusFailure) in
-                try attachedProvider(first)
-                receive(.app(first, .invalidated))
-                leave(first)
-                return []
-            }
-        case "ReportNewIncomingCall":
-            return owned(first, call) { [unowned self] () throws(DBusFailure) in try reportNew(call, first) }
-        case "PendingActions":
-            return owned(first, call) { [unowned self] () throws(DBusFailure) in [pendingActions(first)] }
-        case "SetSession":
-            return owned(first, call) { [unowned self] () throws(DBusFailure) in
-                let word = call.arguments[1].text ?? ""
-                guard let session = Session(rawValue: word) else {
-                    throw refusal("InvalidArgument", "a session is down, connecting, up or failed")
-                }
-                try attachedProvider(first)
-                receive(.app(first, .session(session)))
-                return []
-            }
-        case "SetForeground":
-            return owned(first, call) { [unowned self] () throws(DBusFailure) in
-                try attachedProvider(first)
-                receive(.app(first, .foreground(call.arguments[1].flag ?? false)))
-                return []
-            }
+        case "Register", "SetConfiguration", "Invalidate", "ReportNewIncomingCall", "PendingActions", "SetSession",
+            "SetForeground":
+            owned(first, call)
+            return nil
         default:
             guard edges.links.mayAsk(call.sender) else { throw Self.flooded }
             switch call.member {
@@ -77,6 +46,26 @@ extension Daemon {
             }
             return []
         }
+    }
+
+    private func ownProvider(_ call: BusCall, _ app: String) throws(DBusFailure) -> [DBusValue]? {
+        if call.member == "Register" { return try register(call, app) }
+        try attachedProvider(app)
+        switch call.member {
+        case "SetConfiguration": try setConfiguration(app, call.arguments[1])
+        case "Invalidate":
+            receive(.app(app, .invalidated))
+            leave(app)
+        case "ReportNewIncomingCall": return try reportNew(call, app)
+        case "PendingActions": return [pendingActions(app)]
+        case "SetSession":
+            guard let session = Session(rawValue: call.arguments[1].text ?? "") else {
+                throw invalid("a session is down, connecting, up or failed")
+            }
+            receive(.app(app, .session(session)))
+        default: receive(.app(app, .foreground(call.arguments[1].flag ?? false)))
+        }
+        return []
     }
 
     private func attachedProvider(_ app: String) throws(DBusFailure) {
@@ -127,7 +116,6 @@ extension Daemon {
     }
 
     private func setConfiguration(_ app: String, _ value: DBusValue) throws(DBusFailure) {
-        try attachedProvider(app)
         guard var provider = center.provider(of: app) else { throw CallError.request(.unknownCallProvider).failure }
         if let wrong = provider.apply(value.entries ?? []) { throw invalid(wrong) }
         if var row = registered[app] {
@@ -159,7 +147,6 @@ extension Daemon {
     }
 
     private func reportNew(_ call: BusCall, _ app: String) throws(DBusFailure) -> [DBusValue] {
-        try attachedProvider(app)
         guard let uuid = CallUUID(call.arguments[1].text ?? "") else {
             throw invalid("a call's UUID has 32 hex digits")
         }

@@ -12,28 +12,21 @@ extension Daemon {
         "Register", "Unregister", "Token", "BindAccount", "UnbindAccount", "MarkUploaded",
     ]
 
-    func appRegistry(_ call: BusCall, _ app: String) -> [DBusValue]? {
-        owned(app, call) { [unowned self] () throws(DBusFailure) in
-            let second = call.arguments.count > 1 ? call.arguments[1].text ?? "" : ""
-            switch call.member {
-            case "Register": return try registerPushes(call, app)
-            case "Token":
-                let kind = try tokenKind(second)
-                return [.bytes(token(app, kind)?.token.bytes ?? [])]
-            case "Unregister":
-                _ = try row(of: app)
-                bind(app, nil)
-            case "BindAccount":
-                guard (1...512).contains(second.utf8.count) else { throw invalid("an account has 1 to 512 bytes") }
-                _ = try row(of: app)
-                bind(app, second)
-            case "UnbindAccount":
-                _ = try row(of: app)
-                bind(app, nil)
-            default: try markUploaded(app, second, call.arguments[2].text ?? "")
-            }
-            return []
+    func appRegistry(_ call: BusCall, _ app: String) throws(DBusFailure) -> [DBusValue]? {
+        let second = call.arguments.count > 1 ? call.arguments[1].text ?? "" : ""
+        if call.member == "Register" { return try registerPushes(call, app) }
+        _ = try row(of: app)
+        switch call.member {
+        case "Token":
+            let kind = try tokenKind(second)
+            return [.bytes(token(app, kind)?.token.bytes ?? [])]
+        case "BindAccount":
+            guard (1...512).contains(second.utf8.count) else { throw invalid("an account has 1 to 512 bytes") }
+            bind(app, second)
+        case "MarkUploaded": try markUploaded(app, second, call.arguments[2].text ?? "")
+        default: bind(app, nil)
         }
+        return []
     }
 
     private func row(of app: String) throws(DBusFailure) -> ProviderRow {

@@ -264,14 +264,12 @@ package actor Daemon {
         let row = CallRow(call, at: .now, wall: .now, isInRecents: isInRecents(call.app))
         let isNew = recorded[call.uuid] == nil
         recorded[call.uuid] = call.state.isEnded ? nil : call.state
-        edges.store.record(row)
+        edges.store.record(row, live: call.state.isEnded ? nil : LiveRow(call, row))
         if call.state.isEnded {
-            edges.store.clearLive(call.uuid)
             edges.service.unpublish(call.uuid)
             tokens[call.uuid] = nil
             if case .ended(let reason) = call.state { lastEnded = (call, reason, .now) }
         } else {
-            edges.store.setLive(LiveRow(call, at: .now, wall: .now))
             edges.service.publish(call.uuid, call.busProperties)
             if isNew && !call.isOutgoing { askForName(call) }
         }

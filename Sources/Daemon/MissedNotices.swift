@@ -27,7 +27,7 @@ final class MissedNotices {
             return notifications.show(
                 .missed(id),
                 Wording.failed(
-                    caller: caller.display, why: Self.words(reason) ?? "failed", app: appName, canOpen: canOpen,
+                    caller: caller.display, app: appName, why: Self.words(reason) ?? "failed", canOpen: canOpen,
                     canCallBack: canCallBack), call: call.uuid)
         }
         if calls.count >= 64, calls[id] == nil { forgetAll() }

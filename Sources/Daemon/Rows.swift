@@ -30,17 +30,15 @@ extension CallRow {
 }
 
 extension LiveRow {
-    init(_ call: Call, at now: Instant, wall: WallTime) {
-        func time(_ instant: Instant) -> WallTime {
-            WallTime(nanoseconds: wall.nanoseconds - (now - instant).nanoseconds)
-        }
+    /// Of a call whose row of history is `row`: its times are those.
+    init(_ call: Call, _ row: CallRow) {
         self.init(
             uuid: call.uuid, app: call.app, key: call.invite.key, isKeySynthetic: call.invite.isKeySynthetic,
             callerName: call.invite.caller.name, handle: call.invite.caller.handle?.value,
             handleKind: call.invite.caller.handle?.kind.word ?? "", isVideo: call.invite.isVideo,
             sound: call.invite.sound, serial: call.invite.serial, began: call.began, deadline: call.deadline,
-            beganWall: time(call.began), bootID: Boot.id, state: call.state.word, isOutgoing: call.isOutgoing,
-            account: call.account, connected: call.connected.map(time))
+            beganWall: row.began, bootID: Boot.id, state: call.state.word, isOutgoing: call.isOutgoing,
+            account: call.account, connected: row.connected)
     }
 
     var invite: Invite {

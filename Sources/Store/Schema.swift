@@ -56,8 +56,12 @@ enum Schema {
         CREATE INDEX call_handle ON call(handle, began);
         CREATE INDEX call_key ON call(key, began);
         CREATE INDEX call_ended ON call(ended);
-        CREATE INDEX call_known ON call(began, app, handle, handle_kind)
-            WHERE handle <> '' AND (outgoing = 1 OR connected IS NOT NULL);
+        CREATE TABLE acquaintance (
+            app TEXT NOT NULL, handle TEXT NOT NULL, kind TEXT NOT NULL, last INTEGER NOT NULL,
+            PRIMARY KEY (app, handle, kind)) WITHOUT ROWID;
+        CREATE INDEX acquaintance_last ON acquaintance(last);
+        INSERT INTO acquaintance SELECT app, handle, handle_kind, max(began) FROM call
+            WHERE handle <> '' AND connected IS NOT NULL GROUP BY app, handle, handle_kind ORDER BY 4 DESC LIMIT 1000;
         ALTER TABLE live ADD COLUMN outgoing INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE live ADD COLUMN account TEXT NOT NULL DEFAULT '';
         ALTER TABLE live ADD COLUMN connected INTEGER;

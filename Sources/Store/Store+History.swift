@@ -13,6 +13,7 @@ extension Store {
                 let uuid = Database.Value.text(call.uuid.description)
                 try database.query("SELECT 1 FROM call WHERE uuid = ?", [uuid]) { _ in isNew = false }
                 try Self.upsert(call, database)
+                try Self.meet(call, database)
                 if call.ended != nil {
                     try database.run("DELETE FROM live WHERE uuid = ?", [uuid])
                 } else if let live {
@@ -59,7 +60,7 @@ extension Store {
         }
     }
 
-    /// Forgets ended calls and their events; `then` gets how many calls.
+    /// Forgets ended calls, their events, and whom they were with; `then` gets how many calls.
     package func clearHistory(_ what: Clearing = .all, then: @escaping @Sendable (Int) -> Void) {
         ask(then, empty: 0) { [self] database throws(StoreFailure) in
             var condition = "ended IS NOT NULL"
@@ -75,6 +76,7 @@ extension Store {
             }
             var count = 0
             try database.transaction { () throws(StoreFailure) in
+                try Self.forgetAcquaintances(what, database)
                 try database.run("DELETE FROM event WHERE call IN (SELECT uuid FROM call WHERE \(condition))", values)
                 try database.run("DELETE FROM call WHERE \(condition)", values)
                 count = database.changes
@@ -191,15 +193,6 @@ extension Store {
         let condition = isEmpty ? "" : "WHERE (uuid >= ?1 AND uuid < ?1 || 'g') OR key = ?2"
         return "SELECT \(CallRow.columns) FROM call \(condition) ORDER BY began DESC LIMIT 2"
     }
-
-    /// Of the newest 8,192 such calls, so that a start takes as long with a large history as with a small one; all of it
-    /// from the index.
-    static let acquaintances = """
-        SELECT app, handle, handle_kind, max(began) FROM (
-            SELECT app, handle, handle_kind, began FROM call
-            WHERE handle <> '' AND (outgoing = 1 OR connected IS NOT NULL) ORDER BY began DESC LIMIT 8192)
-        GROUP BY app, handle, handle_kind ORDER BY 4 DESC LIMIT 1000
-        """
 }
 
 extension CallRow {

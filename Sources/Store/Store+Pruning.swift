@@ -51,16 +51,16 @@ extension Store {
             "SELECT uuid FROM call WHERE ended IS NOT NULL ORDER BY began LIMIT ?",
             [.integer(Int64(min(excess, Self.pruningBatch)))]
         ) { row in gone.append(row.text(0)) }
-        if gone.isEmpty, let age = file.pruning.retention.age {
+        let oldest = file.pruning.retention.age.map { age in
+            WallTime(nanoseconds: WallTime.now.nanoseconds.subtractingClamped(age.nanoseconds))
+        }
+        if gone.isEmpty, let oldest {
             try database.query(
                 "SELECT uuid FROM call WHERE ended IS NOT NULL AND began < ? ORDER BY began LIMIT ?",
-                [
-                    .integer(WallTime.now.nanoseconds.subtractingClamped(age.nanoseconds)),
-                    .integer(Int64(Self.pruningBatch)),
-                ]
+                [.integer(oldest.nanoseconds), .integer(Int64(Self.pruningBatch))]
             ) { row in gone.append(row.text(0)) }
         }
-        guard !gone.isEmpty else { return }
+        guard !gone.isEmpty else { return try Self.pruneAcquaintances(oldest: oldest, database) }
         try database.transaction { () throws(StoreFailure) in
             for uuid in gone {
                 try database.run("DELETE FROM event WHERE call = ?", [.text(uuid)])

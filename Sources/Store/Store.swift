@@ -88,20 +88,10 @@ package final class Store: Sendable {
             guard let live = LiveRow(row) else { return }
             snapshot.live.append(live)
         }
-        try database.query(Self.acquaintances) { row in
-            snapshot.acquaintances.append(
-                AcquaintanceRow(
-                    app: row.text(0), handle: row.text(1), handleKind: row.text(2),
-                    last: WallTime(nanoseconds: row.integer(3))))
-        }
+        try Self.readAcquaintances(database, into: &snapshot)
         // As long as tombstones live, and no more than are kept.
         let since = WallTime.now.nanoseconds - Self.overTime.nanoseconds
-        try database.query(
-            """
-            SELECT app, key, ended, 1 FROM call WHERE ended > ?1
-            UNION ALL SELECT app, key, wall, 0 FROM cancelled WHERE wall > ?1 LIMIT 4096
-            """, [.integer(since)]
-        ) { row in
+        try database.query(Self.over, [.integer(since)]) { row in
             snapshot.over.append(
                 OverRow(
                     app: row.text(0), key: row.text(1), ended: WallTime(nanoseconds: row.integer(2)),
@@ -109,6 +99,11 @@ package final class Store: Sendable {
         }
         return snapshot
     }
+
+    static let over = """
+        SELECT app, key, ended, 1 FROM call WHERE ended > ?1
+        UNION ALL SELECT app, key, wall, 0 FROM cancelled WHERE wall > ?1 LIMIT 4096
+        """
 
     /// How far back calls that are over matter.
     static let overTime: Duration = .seconds(600)

@@ -18,6 +18,17 @@ struct ConfigTests {
         }
     }
 
+    @Test func theHistorysBounds() {
+        let (set, none) = Configuration.read("[history]\nkeep = 1000000\ndays = 36500\n")
+        #expect(none.isEmpty && set.history.keep == 1_000_000 && set.history.days == 36_500)
+        for wrong in [
+            "keep = 99", "keep = 1000001", "keep = all", "days = -1", "days = 36501", "days = 1.5", "day = 1",
+        ] {
+            let (left, faults) = Configuration.read("[history]\n\(wrong)\n")
+            #expect(faults.count == 1 && left == Configuration(), "\(wrong)")
+        }
+    }
+
     @Test func wrongLinesAreNamedAndTheRestIsInForce() {
         let (configuration, faults) = Configuration.read(
             """

@@ -54,6 +54,71 @@ struct WordsTests {
         }
     }
 
+    @Test func pastCallsStandInColumns() {
+        func call(_ caller: String, _ category: String, _ more: (String, DBusValue)...) -> DBusValue {
+            .dict(
+                [
+                    .init("id", .string("0123456789")), .init("caller", .string(caller)),
+                    .init("category", .string(category)), .init("reason", .string("declined")),
+                    .init("began_ns", .int64(1_700_000_000_000_000_000)), .init("rang_ms", .int64(2500)),
+                ] + more.map { .init($0.0, $0.1) })
+        }
+        let lines = PastCalls.lines(
+            [
+                call("Alice", "missed", ("seen", .bool(false)), ("app", .string("com.example.talk"))),
+                call("阿丽", "completed", ("direction", .string("outgoing")), ("duration_ms", .int64(3_725_999))),
+                call("Bob", "answered on another device", ("contact", .string("Robert")), ("handle", .string("+49"))),
+                call("\u{1b}[2JEve", "missed", ("seen", .bool(true)), ("detail", .string("603\nDecline"))),
+                call(String(repeating: "long ", count: 20), "completed", ("duration_ms", .int64(42_000))),
+            ], Style(isOn: false))
+        #expect(lines[0].hasPrefix("01234567  2023-11-1"))
+        #expect(
+            lines[0].hasSuffix("  *← missed            –  Alice         (declined, rang 2.500 s)  com.example.talk"))
+        #expect(lines[1].hasSuffix("   → completed   1:02:05  阿丽          (declined)  "))
+        #expect(lines[2].hasSuffix("   ← elsewhere         –  Robert <+49>  (declined, rang 2.500 s)  "))
+        #expect(lines[3].contains("   ← missed ") && lines[3].hasSuffix("(declined, rang 2.500 s, 603 Decline)  "))
+        #expect(!lines[3].contains("\u{1b}"))
+        #expect(lines[4].contains("    0:42  long long"))
+        // The names begin in one column, and what follows those that are not too long.
+        for mark in ["(declined"] {
+            let columns = lines[..<4].map { Columns.width($0.components(separatedBy: mark)[0]) }
+            #expect(Set(columns).count == 1, "\(columns)")
+        }
+    }
+
+    @Test func timesAreReadAsPeopleTypeThem() throws {
+        func shown(_ text: String) -> String? { PastTime.read(text)?.formatted("%Y-%m-%d %H:%M:%S") }
+        #expect(shown("2025-12-31") == "2025-12-31 00:00:00")
+        #expect(shown("2025-12-31 18:30") == "2025-12-31 18:30:00")
+        #expect(shown("2024-02-29T18:30:05") == "2024-02-29 18:30:05")
+        #expect(PastTime.read("1700000000000000001")?.nanoseconds == 1_700_000_000_000_000_001)
+        for text in [
+            "", "yesterday", "2025", "20251231", "2025-13-01", "2025-02-30", "2025-1-1", "2025-12-31 ",
+            "2025-12-31 24:00",
+            "2025-12-31 18:30:00 1", "2025-12-31 1830", "١٢٣٤-٠١-٠١", "-2025-12-31", "99999999999999999999",
+        ] { #expect(PastTime.read(text) == nil, "\(text)") }
+    }
+
+    @Test func aHistoryFilterSaysWhatWasAsked() throws {
+        func filter(_ options: [String: String]) throws -> DBusValue {
+            var invocation = Invocation(verb: "history")
+            invocation.options = options
+            return .dict(try Verbs.filter(invocation, isMissedOnly: false, marksSeen: options["keep"] == nil))
+        }
+        let asked = try filter([
+            "limit": "7", "app": "a.b", "direction": "outgoing", "handle": "+49", "before": "1700000000000000000",
+            "all": "", "unseen": "",
+        ])
+        #expect(asked["limit"]?.integer == 7 && asked["app"]?.text == "a.b" && asked["handle"]?.text == "+49")
+        #expect(asked["direction"]?.text == "outgoing" && asked["before"]?.integer == 1_700_000_000_000_000_000)
+        #expect(asked["hidden"]?.flag == true && asked["unseen"]?.flag == true && asked["mark_seen"]?.flag == true)
+        let plain = try filter(["keep": ""])
+        #expect(plain["limit"]?.integer == 20 && plain.entries?.count == 2)
+        for wrong in [["limit": "0"], ["limit": "10001"], ["direction": "sideways"], ["before": "soon"]] {
+            #expect(throws: Refusal.self) { try filter(wrong) }
+        }
+    }
+
     @Test func aBinaryLineThatWasCutSaysWhere() {
         let refused = BinaryEnd(.init(status: 8, identifier: 279), sent: 900, connections: 1)
         #expect(refused.likely == 279)
