@@ -3,6 +3,7 @@ package struct Configuration: Sendable, Equatable {
     package var ring = Ring()
     package var sound = Sound()
     package var vibration = true
+    package var screening = Screening()
     package var apns = APNs()
     package var apps: [String: App] = [:]
 
@@ -50,6 +51,37 @@ package struct Configuration: Sendable, Equatable {
         package var callBack: Handoff?
         /// Told when the user declines or hangs up.
         package var end: Handoff?
+        package var busy = Busy.wait
+        package var glare = Glare.wait
+        /// A call from the peer of a live one ends that: the peer has lost it (callkit.md 5.6).
+        package var recall = false
+        package var mustReport = MustReport.lenient
+
+        package init() {}
+
+        /// What a call meets while another one is live.
+        package enum Busy: String, Sendable, CaseIterable {
+            /// It waits, and may be taken.
+            case wait
+            /// It is missed at once, as on a line of old.
+            case busy
+        }
+
+        /// When a call comes from whom the user is just dialling (callkit.md 5.6).
+        package enum Glare: String, Sendable, CaseIterable {
+            /// It waits, as any other.
+            case wait
+            /// The call with the lesser id stays, and is taken for the user; so Matrix does.
+            case lesserID = "lesser-id"
+            /// The call that came is taken for the user.
+            case accept
+        }
+
+        /// Whether a push that the app does not make a call of is held against the app (callkit.md 5.6).
+        package enum MustReport: String, Sendable, CaseIterable {
+            case lenient
+            case strict
+        }
     }
 
     package init() {}

@@ -1,3 +1,5 @@
+internal import Base
+
 /// A line of an INI file that says something.
 struct INILine: Sendable, Equatable {
     /// From 1.
@@ -13,6 +15,8 @@ struct INILine: Sendable, Equatable {
 /// without a line number is a fault that people cannot find.
 enum INI {
     static let lineLimit = 4096
+    /// The lists of callers are a line each.
+    static let screeningLimit = lineLimit + HandlePattern.mostInList * (HandlePattern.longest + 2)
     static let sizeLimit = 1 << 20
 
     static func parse(_ text: String) -> (lines: [INILine], faults: [ConfigFault]) {
@@ -23,8 +27,9 @@ enum INI {
             let number = index + 1
             let line = trim(raw)
             if line.isEmpty || line.first == "#" || line.first == ";" { continue }
-            guard line.utf8.count <= lineLimit else {
-                faults.append(ConfigFault(number, nil, "the line is longer than \(lineLimit) bytes"))
+            let limit = section == "screening" ? screeningLimit : lineLimit
+            guard line.utf8.count <= limit else {
+                faults.append(ConfigFault(number, nil, "the line is longer than \(limit) bytes"))
                 continue
             }
             if line.first == "[" {

@@ -52,13 +52,15 @@ extension Configuration {
                 line.number, setting.name,
                 isEmptyDoor
                     ? "no value; say none to close a door; \(setting.text(self)) is in force"
-                    : "\"\(line.value)\" is not understood; expected \(setting.expects); \(setting.text(self)) is in force"
+                    : "\"\(Text.clean(line.value))\" is not understood; expected \(setting.expects); \(setting.text(self)) is in force"
             )
         }
         return nil
     }
 
-    private static let appKeys = ["name", "sound", "answer", "open", "call-back", "end"]
+    private static let appKeys = [
+        "name", "sound", "answer", "open", "call-back", "end", "busy", "glare", "recall", "must-report",
+    ]
 
     private mutating func takeApp(_ line: INILine) -> ConfigFault? {
         let id = String(line.section.dropFirst(4))
@@ -84,6 +86,22 @@ extension Configuration {
             case "open": app.open = handoff
             case "end": app.end = handoff
             default: app.callBack = handoff
+            }
+        case "busy":
+            guard Setting.choice(line.value, { app.busy = $0 }) else {
+                return ConfigFault(line.number, name, "expected wait or busy")
+            }
+        case "glare":
+            guard Setting.choice(line.value, { app.glare = $0 }) else {
+                return ConfigFault(line.number, name, "expected wait, lesser-id or accept")
+            }
+        case "recall":
+            guard Setting.flag(line.value, { app.recall = $0 }) else {
+                return ConfigFault(line.number, name, "expected yes or no")
+            }
+        case "must-report":
+            guard Setting.choice(line.value, { app.mustReport = $0 }) else {
+                return ConfigFault(line.number, name, "expected lenient or strict")
             }
         default:
             return ConfigFault(line.number, name, "unknown key\(Self.hint(line.key, Self.appKeys))")

@@ -1,0 +1,187 @@
+/// A pattern for callers, as lists of blocked or favoured ones have them: a handle in which `*` stands for anything.
+///
+/// Both sides are normalised, so that it does not matter how a number is written; the word `anonymous` is for callers
+/// that have no handle. Matching takes time in proportion to the handle's length, whatever the pattern.
+package struct HandlePattern: Sendable, Hashable, CustomStringConvertible {
+    /// As it was written, without the blanks around it.
+    package let description: String
+    /// What stands between the stars, in UTF-8; one piece where there is no star.
+    private let pieces: [Piece]
+
+    /// Bytes that a pattern may have, and patterns that a list may have.
+    package static let longest = 256
+    package static let mostInList = 1000
+
+    /// What a pattern is not.
+    package enum Fault: Error, Sendable, Equatable {
+        case empty
+        /// More than `longest` bytes.
+        case tooLong
+        /// A comma, which parts a list, or a control character.
+        case badCharacter
+        /// More than `mostInList` in one list.
+        case tooMany
+
+        /// For people: what is wrong, and what to do.
+        package var words: String {
+            switch self {
+            case .empty: "is empty; write a number, an address, * or anonymous"
+            case .tooLong: "is longer than \(HandlePattern.longest) bytes; put a * for what callers differ in"
+            case .badCharacter: "has a comma or a control character; give each pattern by itself"
+            case .tooMany:
+                "is one too many: a list has at most \(HandlePattern.mostInList); put a * for what they share"
+            }
+        }
+    }
+
+    package init(_ text: some StringProtocol) throws(Fault) {
+        let bare = Substring(text).trimmed
+        guard bare.utf8.count <= Self.longest else { throw .tooLong }
+        guard !bare.unicodeScalars.contains(where: { $0 == "," || $0.properties.generalCategory == .control }) else {
+            throw .badCharacter
+        }
+        guard !bare.isEmpty else { throw .empty }
+        description = String(bare)
+        let normal = Self.normalise(bare, isPattern: true)
+        // `tel:` alone is not meant as "nobody".
+        guard !normal.isEmpty else { throw .empty }
+        // What `normalise` makes of such a handle.
+        let text = normal == Self.anonymous ? "" : normal
+        pieces = text.utf8.split(separator: UInt8(ascii: "*"), omittingEmptySubsequences: false).map {
+            Piece(Array($0))
+        }
+    }
+
+    /// Patterns with commas between them; empty for none.
+    package static func list(_ text: String) throws(Fault) -> [HandlePattern] {
+        guard !Substring(text).trimmed.isEmpty else { return [] }
+        var out: [HandlePattern] = []
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            guard out.count < mostInList else { throw .tooMany }
+            out.append(try HandlePattern(part))
+        }
+        return out
+    }
+
+    package static func text(_ list: [HandlePattern]) -> String {
+        list.map(\.description).joined(separator: ", ")
+    }
+
+    /// Two are the same if they match the same callers.
+    package static func == (a: HandlePattern, b: HandlePattern) -> Bool { a.pieces == b.pieces }
+    package func hash(into hasher: inout Hasher) { hasher.combine(pieces) }
+
+    // MARK: Matching
+
+    /// `handle` as the app gave it; empty for a caller without one.
+    package func matches(_ handle: String) -> Bool { matches(normalised: Self.normalise(handle)) }
+
+    /// For one handle and many patterns: what `normalise` gave.
+    package func matches(normalised handle: String) -> Bool {
+        let text = Array(handle.utf8)
+        guard let first = pieces.first, let last = pieces.last else { return false }
+        guard pieces.count > 1 else { return text == first.bytes }
+        guard text.count >= first.bytes.count + last.bytes.count, text.starts(with: first.bytes),
+            text.suffix(last.bytes.count).elementsEqual(last.bytes)
+        else { return false }
+        // Each piece at its first place behind the one before leaves the most room for those that follow.
+        var rest = text[first.bytes.count..<text.count - last.bytes.count]
+        for piece in pieces.dropFirst().dropLast() {
+            guard let end = piece.end(in: rest) else { return false }
+            rest = rest[end...]
+        }
+        return true
+    }
+
+    // MARK: Normalising
+
+    private static let anonymous = "anonymous"
+
+    /// Bytes of a handle that count. Nobody's is longer; an app that sends more has them cut.
+    private static let longestHandle = 1024
+
+    /// The form in which handles are compared. Telephone numbers are bare digits, behind a + where they are international
+    /// (a leading 00 becomes one); schemes and what a URI has behind its address are gone; letters are small. A caller
+    /// who withholds the handle has the empty one, also where RFC 3323 has a word for it.
+    package static func normalise(_ handle: String) -> String {
+        let text = normalise(Substring(handle), isPattern: false)
+        // RFC 3323, section 4.1.1.3; SIP and H.323 gateways leave out the host.
+        return text == anonymous || text == "anonymous@anonymous.invalid" ? "" : text
+    }
+
+    private static func normalise(_ handle: Substring, isPattern: Bool) -> String {
+        var text = Substring(String(decoding: handle.utf8.prefix(longestHandle), as: UTF8.self)).trimmed
+        if let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")),
+            ["sip", "sips", "tel", "mailto"].contains(text[..<colon].lowercased())
+        {
+            // RFC 3261 (19.1.1), RFC 3966 (3), RFC 6068 (2): parameters and headers come behind the address.
+            text = text[text.utf8.index(after: colon)...].prefix { $0 != ";" && $0 != "?" }
+        }
+        return number(text, isPattern: isPattern) ?? text.lowercased()
+    }
+
+    /// A telephone number's digits; nil for any other handle.
+    private static func number(_ text: Substring, isPattern: Bool) -> String? {
+        var out = ""
+        var hasDigit = false
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "0"..."9":
+                hasDigit = true
+                out.unicodeScalars.append(scalar)
+            case "+": out.unicodeScalars.append(scalar)
+            case "*" where isPattern: out.unicodeScalars.append(scalar)
+            case ".", "(", ")", "[", "]", "/": break
+            default:
+                switch scalar.properties.generalCategory {
+                // What address books put between digits, and around them: hyphens and narrow blanks of any kind, marks
+                // of direction.
+                case .dashPunctuation, .spaceSeparator, .format: break
+                default: return nil
+                }
+            }
+        }
+        guard hasDigit else { return nil }
+        return out.hasPrefix("00") ? "+" + out.dropFirst(2) : out
+    }
+}
+
+/// Bytes to be found in others, by Knuth, Morris and Pratt: no byte of the text is looked at twice.
+private struct Piece: Sendable, Hashable {
+    let bytes: [UInt8]
+    /// For each prefix, the length of the longest border: where to go on when the next byte does not fit.
+    private let borders: [Int]
+
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+        var borders = [Int](repeating: 0, count: bytes.count)
+        var length = 0
+        for index in bytes.indices.dropFirst() {
+            while length > 0, bytes[index] != bytes[length] { length = borders[length - 1] }
+            if bytes[index] == bytes[length] { length += 1 }
+            borders[index] = length
+        }
+        self.borders = borders
+    }
+
+    /// Behind its first place in `text`.
+    func end(in text: ArraySlice<UInt8>) -> Int? {
+        guard !bytes.isEmpty else { return text.startIndex }
+        var length = 0
+        for index in text.indices {
+            while length > 0, text[index] != bytes[length] { length = borders[length - 1] }
+            if text[index] == bytes[length] { length += 1 }
+            if length == bytes.count { return index + 1 }
+        }
+        return nil
+    }
+}
+
+extension Substring {
+    fileprivate var trimmed: Substring {
+        var view = self
+        while let first = view.first, first.isWhitespace { view = view.dropFirst() }
+        while let last = view.last, last.isWhitespace { view = view.dropLast() }
+        return view
+    }
+}
