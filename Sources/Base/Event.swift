@@ -108,6 +108,13 @@ extension Event {
         case appOpened = "app.opened"
         case appFault = "app.fault"
 
+        case dndOn = "dnd.on"
+        case dndOff = "dnd.off"
+        case audioHeld = "audio.held"
+        case audioReleased = "audio.released"
+        case inhibitorHeld = "inhibitor.held"
+        case inhibitorReleased = "inhibitor.released"
+
         case busLost = "bus.lost"
         case busReturned = "bus.returned"
         case storeFault = "store.fault"

@@ -37,7 +37,9 @@ final class Launcher {
         _ words: [String], _ variables: [String: String], _ connection: DBusConnection?,
         ended: @escaping (ChildStatus) -> Void, done: @escaping (String?) -> Void
     ) {
-        guard let program = resolve(words[0]) else { return done("there is no program \(words[0])") }
+        guard let program = ChildProcess.path(of: words[0], environment) else {
+            return done("there is no program \(words[0])")
+        }
         guard isService, let connection else { return spawn(program, words, variables, ended, done) }
         units += 1
         connection.call(unit(program, words, variables), timeout: .seconds(8)) { [weak self] result in
@@ -46,13 +48,6 @@ final class Launcher {
             case .failure: self?.spawn(program, words, variables, ended, done)
             }
         }
-    }
-
-    /// The path of an executable: a path as it is, a name by PATH.
-    private func resolve(_ name: String) -> String? {
-        let folders =
-            name.contains("/") ? [""] : (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":").map { $0 + "/" }
-        return folders.map { $0 + name }.first { access($0, X_OK) == 0 }
     }
 
     private func spawn(

@@ -8,9 +8,9 @@ package struct ChildProcess {
     /// Starts `words[0]` (a path, or a name looked up in PATH). Throws if it cannot be executed.
     ///
     /// The child's signal mask is empty: ours blocks what the loop takes by signalfd. Every descriptor of ours is
-    /// close-on-exec. With `errorsTo` stderr goes there and stdout nowhere.
+    /// close-on-exec. With `errorsTo` stderr goes there and stdout nowhere; with `outputTo` it is the other way round.
     package init(
-        _ words: [String], environment: [String: String], errorsTo descriptor: Int32? = nil
+        _ words: [String], environment: [String: String], errorsTo descriptor: Int32? = nil, outputTo: Int32? = nil
     ) throws(LoopFailure) {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
@@ -26,6 +26,9 @@ package struct ChildProcess {
         if let descriptor {
             posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
             posix_spawn_file_actions_adddup2(&actions, descriptor, 2)
+        } else if let outputTo {
+            posix_spawn_file_actions_adddup2(&actions, outputTo, 1)
+            posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
         }
         let arguments = CStrings(words)
         let variables = CStrings(environment.map { "\($0.key)=\($0.value)" })
@@ -33,6 +36,13 @@ package struct ChildProcess {
         let code = posix_spawnp(&pid, words[0], &actions, &attributes, arguments.pointers, variables.pointers)
         guard code == 0 else { throw LoopFailure(code: code, doing: "starting \(words[0])") }
         self.pid = pid
+    }
+
+    /// The path of an executable: a path as it is, a name by PATH; nil if there is none.
+    package static func path(of name: String, _ environment: [String: String]) -> String? {
+        let folders =
+            name.contains("/") ? [""] : (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":").map { $0 + "/" }
+        return folders.map { $0 + name }.first { access($0, X_OK) == 0 }
     }
 
     package static var environment: [String: String] {
