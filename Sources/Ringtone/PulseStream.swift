@@ -55,14 +55,28 @@ final class PulseStream {
 
     private var frameSize: Int { feeder.pcm.channels * MemoryLayout<Int16>.size }
 
-    /// Seconds of buffer, and how much of it may run empty before the server asks again.
-    ///
-    /// Two refills in 9 s. The difference `tlength - 2 * minreq` is what PulseAudio takes for the sink's own latency: at 0
-    /// a sound card would wake the server every few milliseconds. Playing starts once `prebuf` is there.
-    private static let (target, request, prebuffer) = (9.0, 4.2, 0.05)
+    /// What a stream is for.
+    struct Purpose {
+        /// Seconds of buffer, and how much of it may run empty before the server asks again.
+        ///
+        /// The difference `target - 2 * request` is what PulseAudio takes for the sink's own latency: at 0 a sound card
+        /// would wake the server every few milliseconds.
+        let target: Double
+        let request: Double
+        /// The event that it is the sound of; nil for none.
+        let event: String?
+
+        /// Two refills in 9 s.
+        static let ring = Purpose(target: 9, request: 4.2, event: SoundCatalog.incomingCall)
+        /// It only has to be there: two refills in half a minute.
+        static let hold = Purpose(target: 30, request: 14, event: nil)
+    }
+
+    /// Playing starts once so many seconds are there.
+    private static let prebuffer = 0.05
 
     init?(
-        _ context: PulseContext, _ output: SoundOutput, _ feeder: Feeder, name: String,
+        _ context: PulseContext, _ output: SoundOutput, _ feeder: Feeder, name: String, purpose: Purpose = .ring,
         report: @escaping (News) -> Void
     ) {
         self.context = context
@@ -70,11 +84,12 @@ final class PulseStream {
         self.report = report
         let properties = pa_proplist_new()
         defer { pa_proplist_free(properties) }
-        for (key, value) in [
-            (PA_PROP_MEDIA_NAME, name), (PA_PROP_MEDIA_ICON_NAME, "call-start"),
-            (PA_PROP_EVENT_ID, SoundCatalog.incomingCall), (PA_PROP_EVENT_DESCRIPTION, name),
-        ] {
+        for (key, value) in [(PA_PROP_MEDIA_NAME, name), (PA_PROP_MEDIA_ICON_NAME, "call-start")] {
             pa_proplist_sets(properties, key, value)
+        }
+        if let event = purpose.event {
+            pa_proplist_sets(properties, PA_PROP_EVENT_ID, event)
+            pa_proplist_sets(properties, PA_PROP_EVENT_DESCRIPTION, name)
         }
         if output.role != .none { pa_proplist_sets(properties, PA_PROP_MEDIA_ROLE, output.role.rawValue) }
         var form = pa_sample_spec()
@@ -91,8 +106,8 @@ final class PulseStream {
         func bytes(_ seconds: Double) -> UInt32 { UInt32(Int(seconds * Double(feeder.pcm.rate)) * frameSize) }
         var buffer = pa_buffer_attr()
         buffer.maxlength = UInt32.max
-        buffer.tlength = bytes(Self.target)
-        buffer.minreq = bytes(Self.request)
+        buffer.tlength = bytes(purpose.target)
+        buffer.minreq = bytes(purpose.request)
         buffer.prebuf = bytes(Self.prebuffer)
         buffer.fragsize = UInt32.max
         // The default sink by its alias: naming it keeps intended-roles and a remembered device from sending the ring

@@ -19,6 +19,8 @@ package final class RingPlayer {
     private var stopping: [PulseStream] = []
 
     var context: PulseContext?
+    /// Has a stream of its own on this connection.
+    weak var guest: CallAudio?
     private var attempts = 0
     private var wasReady = false
     private var retry: TimerSource!
@@ -321,7 +323,16 @@ package final class RingPlayer {
 
     // MARK: The connection
 
-    private var isWanted: Bool { !plays.isEmpty || (ring.map { !$0.isOver } ?? false) || !statusWaiters.isEmpty }
+    private var isWanted: Bool {
+        !plays.isEmpty || (ring.map { !$0.isOver } ?? false) || !statusWaiters.isEmpty || guest?.wish == true
+    }
+
+    /// At once, if there is no connection.
+    func connectForGuest() {
+        guard context == nil else { return }
+        attempts = 0
+        connect()
+    }
 
     private func connect() {
         guard context == nil else { return }
@@ -343,6 +354,7 @@ package final class RingPlayer {
             wasReady = true
             attempts = 0
             openAll()
+            guest?.connectionReady()
             askStatus()
         case .failed(let why): lost(why)
         }
@@ -352,6 +364,7 @@ package final class RingPlayer {
         // Streams first: they point into the context.
         for playback in (ring.map { [$0] } ?? []) + plays { playback.stream = nil }
         stopping = []
+        guest?.connectionLost()
         context = nil
         if wasReady || attempts == 0 {
             say(
