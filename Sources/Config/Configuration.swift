@@ -3,7 +3,6 @@ package struct Configuration: Sendable, Equatable {
     package var ring = Ring()
     package var sound = Sound()
     package var vibration = true
-    package var history = History()
     package var screening = Screening()
     package var apns = APNs()
     package var apps: [String: App] = [:]

@@ -28,8 +28,15 @@ struct DocsTests {
     @Test func theReadMeNamesOnlySettingsThatExist() throws {
         let text = try page("README.md")
         let known = Set(Setting.all.map(\.name))
-        for match in text.matches(of: /`((?:ring|sound|history|apns)\.[a-z0-9-]+)/) where match.1 != "ring.md" {
+        for match in text.matches(of: /`((?:ring|sound|screening|apns)\.[a-z0-9-]+)/) where match.1 != "ring.md" {
             #expect(known.contains(String(match.1)), "\(match.1)")
+        }
+    }
+
+    @Test func theReadMeNamesEverySettingOfScreening() throws {
+        let text = try page("README.md")
+        for setting in Setting.all where setting.section == "screening" {
+            #expect(text.contains("`\(setting.name)`"), "\(setting.name)")
         }
     }
 }
