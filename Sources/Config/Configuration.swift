@@ -4,6 +4,7 @@ package struct Configuration: Sendable, Equatable {
     package var sound = Sound()
     package var vibration = true
     package var screening = Screening()
+    package var history = History()
     package var apns = APNs()
     package var apps: [String: App] = [:]
 
