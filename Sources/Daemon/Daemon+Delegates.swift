@@ -86,7 +86,7 @@ extension Daemon {
             var isReady = true
             if case .failure(let failure) = result {
                 // An app that says it configures and then does not know the method has nothing to configure.
-                isReady = failure.name == "org.freedesktop.DBus.Error.UnknownMethod"
+                isReady = failure.isUnknownMethod
                 if !isReady {
                     emit(
                         Event(
@@ -110,6 +110,9 @@ extension Daemon {
         ) { [unowned self] result in
             switch result {
             case .success: _ = ask { .report($0, app: call.app, call.uuid, .audioRuns) }
+            // One that does not know the method starts its audio as it likes.
+            case .failure(let failure) where failure.isUnknownMethod:
+                _ = ask { .report($0, app: call.app, call.uuid, .audioRuns) }
             case .failure(let failure) where !failure.isSilence:
                 emit(
                     Event(
@@ -209,6 +212,8 @@ struct KeptPayload {
 }
 
 extension DBusFailure {
+    var isUnknownMethod: Bool { name == "org.freedesktop.DBus.Error.UnknownMethod" }
+
     /// Nobody said anything: the time was over, or the app went; that is told otherwise.
     var isSilence: Bool {
         name == "org.freedesktop.DBus.Error.NoReply" || name == "org.freedesktop.DBus.Error.Disconnected"
