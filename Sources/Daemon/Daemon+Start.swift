@@ -79,9 +79,13 @@ extension Daemon {
         edges = Edges(
             bus: bus, notifications: try NotificationClient(loop, desktopEntry: "org.ringd.Ringd1", report: report),
             haptics: Haptics(appID: "org.ringd.Ringd1", report: report),
+            dnd: DoNotDisturb(loop, environment: options.environment, report: report),
+            inhibitor: Inhibitor(appID: "org.ringd.Ringd1", reason: "A call", report: report),
+            callAudio: try CallAudio(loop, report: report),
             handoffs: Handoffs(loop, environment: options.environment, report: report), store: store, worker: worker,
             catalog: SoundCatalog(themeName: configuration.sound.theme, ownFolder: options.soundsFolder))
         edges.player = makePlayer()
+        edges.callAudio.join(edges.player)
         wirePushes()
         wire()
         if bus == nil {
@@ -103,6 +107,7 @@ extension Daemon {
                 edges.store.place(uuid, notification: id, server: server)
             }
         }
+        edges.dnd.onChange = { [unowned self] in screeningChanged() }
         edges.handoffs.onGone = { [unowned self] app in receive(.clientGone(app: app)) }
         edges.service.handler = { [unowned self] call in handle(call) }
         edges.service.onName = { [unowned self] state in named(state) }
@@ -110,6 +115,8 @@ extension Daemon {
         bus.join(edges.service)
         bus.join(edges.notifications)
         bus.join(edges.haptics)
+        bus.join(edges.dnd)
+        bus.join(edges.inhibitor)
         bus.join(edges.handoffs)
     }
 
