@@ -23,6 +23,10 @@ extension Verbs {
             try session.say("APNs           \(doors.isEmpty ? "not listening" : services.joined(separator: ", "))")
             try session.say("notifications  \(text("notifications").isEmpty ? "no server" : text("notifications"))")
             try session.say("sound          \(text("sound").isEmpty ? "no server" : text("sound"))")
+            let source = text("dnd_switch") == "auto" ? text("dnd_source") : "ringctl dnd \(text("dnd_switch"))"
+            try session.say(
+                "disturbing     \(status["dnd"]?.flag == true ? "no" : "yes")\(source.isEmpty ? "" : ", says \(source)")"
+            )
             try session.say("apps           \(number("apps"))")
             let others = number("devices") - 1
             let emulated = others > 0 ? ", and \(others) emulated" : ""
@@ -170,8 +174,10 @@ enum Doctor {
         // Away from the network nothing comes that could ring.
         let isOffline = checks.contains { $0["name"]?.text == "device" && $0["verdict"]?.text == "bad" }
         if isOffline { return (false, false, "is kept until this desktop is online again") }
+        let disturbs = checks.first { $0["name"]?.text == "do-not-disturb" }?["verdict"]?.text ?? "absent"
+        if disturbs == "bad" { return (false, false, "is missed: do not disturb") }
         let seen = verdict("notifications") != "bad"
-        let heard = verdict("sound") == "good" && verdict("ringtone") != "bad"
+        let heard = verdict("sound") == "good" && verdict("ringtone") != "bad" && disturbs != "warning"
         let words =
             switch (seen, heard) {
             case (true, true): "rings"

@@ -59,6 +59,7 @@ extension Daemon {
             edges.player?.stopPlaying()
             edges.player = makePlayer()
             edges.player?.wish = wish
+            edges.callAudio.join(edges.player)
         }
         reloadGateway()
         edges.preload(configuration)
@@ -69,7 +70,7 @@ extension Daemon {
                 "configuration read again: \(faults.isEmpty ? "no faults" : "\(faults.count) wrong lines, the rest is in force")"
             ))
         ServiceManager.notify("READY=1")
-        updateStatus()
+        screeningChanged()
         return faults
     }
 

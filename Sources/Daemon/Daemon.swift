@@ -139,9 +139,12 @@ package actor Daemon {
         isDraining = true
         while !inbox.isEmpty {
             let next = inbox.removeFirst()
-            for action in center.handle(next, at: .now) { perform(action) }
+            let actions = center.handle(next, at: .now)
+            holdSound()
+            for action in actions { perform(action) }
         }
         isDraining = false
+        edges.inhibitor.isWanted = !center.calls.isEmpty
         for call in center.calls where recorded[call.uuid] != call.state { record(call) }
         if let deadline = center.nextDeadline { timer.arm(at: deadline) } else { timer.disarm() }
         if center.calls.isEmpty { rest.arm(after: .seconds(10)) } else { rest.disarm() }
@@ -282,6 +285,7 @@ package actor Daemon {
         let ringing = center.calls.filter { $0.state.isRinging }.count
         let others = center.calls.count - ringing
         ServiceManager.notify(
-            "STATUS=" + (center.calls.isEmpty ? "Waiting for calls" : "\(ringing) ringing, \(others) answered"))
+            "STATUS=" + (center.calls.isEmpty ? "Waiting for calls" : "\(ringing) ringing, \(others) answered")
+                + (isDisturbanceForbidden ? " · do not disturb" : ""))
     }
 }
