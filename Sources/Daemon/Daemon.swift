@@ -80,6 +80,8 @@ package actor Daemon {
     var center = CallCenter()
     /// The run-to-completion queue: an edge that answers at once cannot reorder actions.
     private var inbox: [CallEvent] = []
+    /// How long the machine had slept when last looked at.
+    private var slept = Instant.asleep
     private var isDraining = false
     var timer: TimerSource!
     /// Fires once when there has been nothing to do for a while.
@@ -134,6 +136,7 @@ package actor Daemon {
     func receive(_ event: CallEvent) {
         // Calls are left to the successor.
         guard !isStopping else { return }
+        noticeSleep()
         inbox.append(event)
         guard !isDraining else { return }
         isDraining = true
@@ -148,6 +151,14 @@ package actor Daemon {
         for call in center.calls where recorded[call.uuid] != call.state { record(call) }
         if let deadline = center.nextDeadline { timer.arm(at: deadline) } else { timer.disarm() }
         if center.calls.isEmpty { rest.arm(after: .seconds(10)) } else { rest.disarm() }
+    }
+
+    /// Whoever wakes us after a suspend comes through `receive`: then it shows that the clocks have parted.
+    private func noticeSleep() {
+        let asleep = Instant.asleep
+        // Two readings of two clocks are never the same instant.
+        if asleep - slept > .seconds(1) { inbox.append(.resumed) }
+        slept = asleep
     }
 
     /// The one stream: journal, bus, store.

@@ -6,10 +6,11 @@ import Testing
 
 /// What is written about interfaces names all of them.
 struct DocsTests {
+    private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
     private func page(_ name: String) throws -> String {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        return try String(contentsOf: root.appendingPathComponent(name), encoding: .utf8)
+        try String(contentsOf: root.appendingPathComponent(name), encoding: .utf8)
     }
 
     @Test func everyEventIsDocumented() throws {
@@ -19,9 +20,20 @@ struct DocsTests {
 
     @Test func everyMethodIsDocumented() throws {
         let text = try page("Docs/dbus.md")
-        for interface in BusInterface.root + [.call] {
+        for interface in BusInterface.described {
             #expect(text.contains(interface.name))
             for method in interface.methodNames { #expect(text.contains(method), "\(interface.name).\(method)") }
+        }
+    }
+
+    /// `RINGD_WRITE=1 swift test --filter DocsTests` writes the files anew.
+    @Test func theInstalledInterfacesAreOurs() throws {
+        for interface in BusInterface.described {
+            let file = root.appendingPathComponent("Systemd/interfaces/\(interface.name).xml")
+            if ProcessInfo.processInfo.environment["RINGD_WRITE"] != nil {
+                try interface.file.write(to: file, atomically: true, encoding: .utf8)
+            }
+            #expect(try String(contentsOf: file, encoding: .utf8) == interface.file, "\(file.lastPathComponent)")
         }
     }
 
