@@ -8,7 +8,7 @@ internal import Glibc
 //
 //   ringd-test-app APP-ID [answer|refuse|hang|late] [KEY=VALUE …]
 //
-// KEY=VALUE: its configuration, e.g. session=down. org.ringd.TestApp1.Do(s) has it call a method, e.g.
+// KEY=VALUE: its configuration, e.g. session=down; push.KEY=VALUE: how it registers for pushes, e.g. push.account=alice. org.ringd.TestApp1.Do(s) has it call a method, e.g.
 // "ReportCallEnded UUID 2".
 
 let arguments = CommandLine.arguments
@@ -18,13 +18,20 @@ guard arguments.count >= 2, let address = SessionBus.defaultAddress(ChildProcess
 }
 let app = arguments[1]
 let manner = arguments.count > 2 ? arguments[2] : "answer"
-let configuration = arguments.dropFirst(3).map { word -> DBusValue.Entry in
-    let equals = word.firstIndex(of: "=") ?? word.endIndex
-    let value = String(word[equals...].dropFirst())
-    let number = UInt32(value).map { DBusValue.uint32($0) }
-    return .init(
-        String(word[..<equals]),
-        number ?? (value == "true" || value == "false" ? .bool(value == "true") : .string(value)))
+/// The words that begin so, as entries.
+func entries(_ prefix: String) -> DBusValue {
+    let words = arguments.dropFirst(3).filter {
+        $0.hasPrefix(prefix) == !prefix.isEmpty && ($0.hasPrefix("push.") == !prefix.isEmpty)
+    }
+    return .dict(
+        words.map { word in
+            let bare = word.dropFirst(prefix.count)
+            let equals = bare.firstIndex(of: "=") ?? bare.endIndex
+            let value = String(bare[equals...].dropFirst())
+            let number = UInt32(value).map { DBusValue.uint32($0) }
+            let flag: DBusValue? = value == "true" || value == "false" ? .bool(value == "true") : nil
+            return .init(String(bare[..<equals]), number ?? flag ?? .string(value))
+        })
 }
 
 let loop = try EventLoop()
@@ -47,6 +54,9 @@ let connection = try DBusConnection(loop, address: address)
 }
 
 connection.onMessage = { message in
+    if message.kind == .signal, message.member == "NameOwnerChanged", message.arguments.last?.text?.isEmpty == false {
+        register()
+    }
     guard message.kind == .call, message.path == DBusName.path(for: app),
         [
             "org.ringd.ProviderDelegate1", "org.ringd.PushDelegate1", "org.freedesktop.Application",
@@ -91,6 +101,21 @@ connection.onDisconnect = { exit(0) }
     case "ReportCallEnded": provider(member, [texts[0], .uint32(UInt32(words[2]) ?? 0), .dict([])])
     case "ReportCallStartedConnecting", "ReportCallConnected", "FulfillAction", "ReportCallUpdated":
         provider(member, [texts[0], .dict([])])
+    case "MarkUploaded":
+        ask("PushRegistry1", member, [.string(app), .string("voip"), texts[0]]) { Console.write("marked\t\($0)\n") }
+    case "Request":
+        ask(
+            "CallController1", member,
+            [.array(of: "(ssa{sv})", [.structure([texts[0], texts[1], .dict([])])])]
+        ) { result in
+            if case .failure(let failure) = result { Console.write("failure\t\(member)\t\(failure.name)\n") }
+        }
+    case "Status", "Pushes":
+        ask("Monitor1", member, member == "Pushes" ? [.dict([])] : []) { result in
+            if case .failure(let failure) = result { Console.write("failure\t\(member)\t\(failure.name)\n") }
+        }
+    case "Flood":
+        for _ in 0..<400 { provider("FulfillAction", [.string("none"), .dict([])]) }
     case "ReportNewIncomingCall":
         provider(member, [.string(app), texts[0], .dict(("caller", .string(words.count > 2 ? words[2] : "Caller")))])
     case "SetSession": provider(member, [.string(app), texts[0]])
@@ -101,18 +126,24 @@ connection.onDisconnect = { exit(0) }
     }
 }
 
+@MainActor func register() {
+    let path = DBusValue.objectPath(DBusName.path(for: app))
+    ask("PushRegistry1", "Register", [.string(app), path, entries("push.")]) { result in
+        if case .failure(let failure) = result { Console.write("failure\tRegister\t\(failure)\n") }
+        ask("CallProvider1", "Register", [.string(app), path, entries("")]) { result in
+            Console.write(result.isSuccess ? "ready\n" : "failure\tRegister\t\(result)\n")
+        }
+    }
+}
+
+connection.addMatch(
+    "type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='org.ringd.Ringd1'")
 connection.callBus("RequestName", [.string(app), .uint32(4)]) { result in
     guard case .success(let values) = result, values.first?.integer == 1 else {
         Console.complain("the name \(app) is not to be had: \(result)")
         exit(1)
     }
-    let path = DBusValue.objectPath(DBusName.path(for: app))
-    ask("PushRegistry1", "Register", [.string(app), path, .dict([])]) { result in
-        if case .failure(let failure) = result { Console.write("failure\tRegister\t\(failure)\n") }
-        ask("CallProvider1", "Register", [.string(app), path, .dict(Array(configuration))]) { result in
-            Console.write(result.isSuccess ? "ready\n" : "failure\tRegister\t\(result)\n")
-        }
-    }
+    register()
 }
 exit(try loop.run())
 
