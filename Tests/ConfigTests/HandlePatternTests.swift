@@ -13,7 +13,7 @@ struct HandlePatternTests {
         ("mailto:a@b", "a@b"), ("  030/12 34 ", "0301234"), ("\u{202a}+49\u{a0}30\u{2011}1\u{202c}", "+49301"),
         ("", ""), (" ", ""), ("Anonymous", ""), ("sip:anonymous@anonymous.invalid", ""), ("tel:", ""),
         ("user-name.with.dots", "user-name.with.dots"), ("GRÜN", "grün"), ("http://x", "http://x"), ("*31#", "*31#"),
-        ("00", "+"), ("+", "+"), ("--", "--"),
+        ("00", "+"), ("+", "+"), ("--", "--"), ("sip: tel:+49 30", "+4930"),
     ])
     func handlesHaveOneForm(_ handle: String, _ normal: String) {
         #expect(HandlePattern.normalise(handle) == normal)

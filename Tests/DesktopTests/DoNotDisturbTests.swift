@@ -83,11 +83,14 @@ struct DoNotDisturbTests {
         server.answers["org.dunstproject.cmd0"] = .success([.dict([.init("paused", .bool(false))])])
         rig.start()
         #expect(rig.becomes(false, "dunst"))
-        for _ in 0..<20 { server.changed(Self.path, "org.example.other", []) }
+        for _ in 0..<20 {
+            server.changed(Self.path, "org.example.other", [.init("paused", .bool(true))])
+            server.changed(Self.path, "org.dunstproject.cmd0", [.init("displayedLength", .uint32(1))])
+        }
         rig.base.settle()
         #expect(server.count("GetAll") == 1)
         // A storm of what does is asked about twice: at its beginning, and when the first answer is there.
-        for _ in 0..<200 { server.changed(Self.path, "org.dunstproject.cmd0", []) }
+        for _ in 0..<200 { server.changed(Self.path, "org.dunstproject.cmd0", [.init("paused", .bool(true))]) }
         rig.base.settle(.milliseconds(400))
         #expect(server.count("GetAll") > 1 && server.count("GetAll") < 100)
     }
@@ -99,11 +102,26 @@ struct DoNotDisturbTests {
         server.answers["org.erikreider.swaync.cc.GetDnd"] = .success([.bool(true)])
         rig.start()
         #expect(rig.becomes(true, "SwayNC"))
-        server.answers["org.erikreider.swaync.cc.GetDnd"] = .success([.bool(false)])
-        server.connection.emit(
-            path: "/org/erikreider/swaync/cc", interface: "org.erikreider.swaync.cc", member: "SubscribeV2",
-            [.uint32(0), .bool(false), .bool(false), .bool(false)])
+        // Its signal says it, and comes with every banner: nothing is asked.
+        func say(_ connection: DBusConnection, _ isOn: Bool) {
+            connection.emit(
+                path: "/org/erikreider/swaync/cc", interface: "org.erikreider.swaync.cc", member: "SubscribeV2",
+                [.uint32(0), .bool(isOn), .bool(false), .bool(false)])
+        }
+        say(server.connection, false)
         #expect(rig.becomes(false, "SwayNC"))
+        for _ in 0..<20 { say(server.connection, false) }
+        rig.base.settle()
+        #expect(server.count("GetDnd") == 1)
+        // Another program's word counts for nothing.
+        let stranger = try DBusConnection(rig.base.loop, address: rig.base.desk.bus)
+        say(stranger, true)
+        rig.base.settle()
+        #expect(rig.client.state.isOn == false)
+        server.answers["org.erikreider.swaync.cc.GetDnd"] = .success([.bool(true)])
+        server.connection.emit(
+            path: "/org/erikreider/swaync/cc", interface: "org.erikreider.swaync.cc", member: "Something", [])
+        #expect(rig.becomes(true, "SwayNC"))
     }
 
     @Test func mako() throws {
@@ -113,7 +131,7 @@ struct DoNotDisturbTests {
         rig.start()
         #expect(rig.becomes(false, "mako"))
         server.answers["fr.emersion.Mako.Modes"] = .success([.variant(.strings(["default", "do-not-disturb"]))])
-        server.changed("/fr/emersion/Mako", "fr.emersion.Mako", [])
+        server.changed("/fr/emersion/Mako", "fr.emersion.Mako", [.init("Modes", .strings([]))])
         #expect(rig.becomes(true, "mako", hidesCritical: true))
     }
 

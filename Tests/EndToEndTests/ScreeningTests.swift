@@ -64,19 +64,42 @@ extension EndToEnd {
                 Tree.program("ringd-test-app"), [Rig.app, "answer"], environment: rig.environment,
                 output: rig.scratch.at("app.log"))
             try until("the app") { app.said.contains("ready") }
-            try rig.ask("push", "--app", Rig.app, "--caller", "Alice", "--id", "one")
+            // pacat obeys module-role-cork and says every request, so that no moment in between is missed.
+            try rig.desk.pactl("load-module", "module-role-cork")
+            let music = try Program(
+                "/usr/bin/pacat", ["--playback", "--property=media.role=music", "--latency-msec=50", "/dev/zero"],
+                environment: rig.environment, output: rig.scratch.at("music.log"))
+            func requests() -> [String] {
+                music.said.split(separator: "\n").compactMap { line in
+                    line.contains("request-uncork") ? "uncork" : line.contains("request-cork") ? "cork" : nil
+                }
+            }
+            try until("music") { try rig.desk.pactl("list", "sink-inputs").contains("media.role = \"music\"") }
+            try rig.ask("push", "--app", Rig.app, "--caller", "Alice", "--id", "zero")
             try rig.event("sound.heard")
             #expect(try rig.holds == 0)
             try rig.ask("answer")
             try rig.event("call.active")
             try rig.event("audio.held")
             #expect(try rig.holds == 1)
+            pause(0.3)
+            #expect(requests() == ["cork"])
+            try rig.ask("hangup")
+            try rig.event("audio.released")
+            try until("music to come back") { requests() == ["cork", "uncork"] }
+            music.kill()
+
+            let start = rig.events.count
+            try rig.ask("push", "--app", Rig.app, "--caller", "Alice", "--id", "one")
+            try rig.event("sound.heard", from: start)
+            try rig.ask("answer")
+            try rig.event("audio.held", from: start)
             // A sound server that comes back is held again.
             try rig.desk.kill()
             try rig.desk.up(["sound"])
-            try rig.event("audio.held") { $0["resumed"]?.flag == true }
+            try rig.event("audio.held", from: start) { $0["resumed"]?.flag == true }
             try rig.ask("hangup")
-            try rig.event("audio.released")
+            try rig.event("audio.released", from: start)
             try until("rest") { try rig.holds == 0 }
         }
     }

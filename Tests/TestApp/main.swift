@@ -20,9 +20,7 @@ let app = arguments[1]
 let manner = arguments.count > 2 ? arguments[2] : "answer"
 /// The words that begin so, as entries.
 func entries(_ prefix: String) -> DBusValue {
-    let words = arguments.dropFirst(3).filter {
-        $0.hasPrefix(prefix) == !prefix.isEmpty && ($0.hasPrefix("push.") == !prefix.isEmpty)
-    }
+    let words = arguments.dropFirst(3).filter { $0.hasPrefix("push.") ? prefix == "push." : prefix.isEmpty }
     return .dict(
         words.map { word in
             let bare = word.dropFirst(prefix.count)
