@@ -93,6 +93,7 @@ let package = Package(
             name: "ringd-decode", dependencies: ["CLibAV", "CSndFile"], swiftSettings: strict),
 
         // The tests.
+        .testTarget(name: "CallsTests", dependencies: ["Base", "Calls"], swiftSettings: strict),
         .testTarget(
             name: "APNsTests", dependencies: ["APNs", "Base", "Crypto", "JSON"], swiftSettings: strict),
         .testTarget(name: "PushesTests", dependencies: ["Base", "JSON", "Pushes"], swiftSettings: strict),
