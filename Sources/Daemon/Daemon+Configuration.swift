@@ -28,6 +28,7 @@ extension Daemon {
     func applyAppRules() {
         // Before the edges there are no apps; `start` comes back here.
         guard edges != nil else { return }
+        edges.links.busNames = [:]
         for (id, app) in configuration.apps.sorted(by: { $0.key < $1.key }) {
             receive(.app(id, .rules(app.rules)))
             if case .dbus(let name, _, nil, nil)? = app.answer {

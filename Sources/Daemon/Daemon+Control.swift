@@ -105,6 +105,9 @@ extension Daemon {
             // Of several the one that is heard is meant.
             let presented = candidates.filter { $0.state != .ringing(.queued) }
             if presented.count == 1 { return presented[0].uuid }
+            // The one that is spoken in, rather than those on hold.
+            let spoken = candidates.filter { $0.state.takesTheUser && $0.state != .deferred }
+            if verb == "hang up", spoken.count == 1 { return spoken[0].uuid }
             guard candidates.isEmpty else {
                 throw refusal(
                     "Ambiguous",

@@ -334,5 +334,41 @@ extension EndToEnd {
             try app.does("ReportNewIncomingCall \(Self.uuid)42 Bob")
             try rig.event("call.ringing") { $0["caller"]?.string == "Bob" }
         }
+
+        /// SIGKILL amid calls that come, are answered and end: what was said of a call is in the history, once.
+        @Test func killedAtAnyInstantItsHistoryIsWhole() throws {
+            let rig = try Rig(["bus"])
+            var random = SystemRandomNumberGenerator()
+            var number = 100
+            for round in 0..<8 {
+                let app = try TalkApp(rig)
+                let delay = UInt32.random(in: 0..<60_000, using: &random)
+                let calls = (0..<4).map { _ -> String in
+                    number += 1
+                    return "2f1d6a3e-0000-4000-8000-000000000\(number)"
+                }
+                let start = rig.events.count
+                for call in calls { try app.does("ReportNewIncomingCall \(call) Alice") }
+                try rig.event("call.queued", from: start) { $0["call"]?.string == calls[3] }
+                try app.does("ReportCallEnded \(calls[3]) 4")
+                try rig.event("call.ended", from: start)
+                _ = try rig.ringctl("answer", calls[0])
+                usleep(delay)
+                rig.daemon.kill()
+                app.program.kill()
+                try rig.start()
+                try rig.watch()
+                let live = Set(try rig.ask("calls").items.compactMap { $0["UUID"]?.string })
+                let rows = try rig.ask("history", "--limit", "100", "--all").items
+                let ids = rows.compactMap { $0["id"]?.string }
+                #expect(Set(ids).count == ids.count, "round \(round), \(delay) µs")
+                for call in calls where !live.contains(call) {
+                    #expect(ids.contains(call), "round \(round), \(delay) µs: \(call) is lost")
+                }
+                #expect(rows.allSatisfy { $0["state"]?.string == "ended" })
+                for call in live { _ = try rig.ringctl("decline", call) }
+                try until("rest") { try rig.ask("calls").items.isEmpty }
+            }
+        }
     }
 }
