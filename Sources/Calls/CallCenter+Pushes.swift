@@ -18,10 +18,22 @@ extension CallCenter {
             return
         }
         // Whether the app owes a report is known before the push has changed anything (callkit.md 2.7, mustReport).
-        let mustReport = state.rules.mustReport && !state.isForeground && !calls.contains { $0.app == app }
+        let mustReport =
+            state.rules.mustReport && !state.isForeground && isFresh(signal, at: now)
+            && !calls.contains { $0.app == app }
         let outcome = state.rules.mustReport ? PushOutcome.toApp : outcome(of: signal, at: now)
         out.append(.completePush(id, outcome))
         keep(id, for: app, call: outcome.call, mustReport: mustReport, at: now)
+    }
+
+    /// It announces a call, and not too late: the end of one needs no report (callkit.md I-09).
+    private func isFresh(_ signal: Signal, at now: Instant) -> Bool {
+        guard case .invite(let invite) = signal else { return false }
+        return !isStale(invite, at: now) && invite.expiresAt.map { $0 > now } ?? true
+    }
+
+    private func isStale(_ invite: Invite, at now: Instant) -> Bool {
+        invite.sentAt.map { now - $0 > policy.lifetime } ?? false
     }
 
     private mutating func outcome(of signal: Signal, at now: Instant) -> PushOutcome {
@@ -67,10 +79,14 @@ extension CallCenter {
     }
 
     /// It went unanswered here a moment ago, because another device had taken it (transition 71).
-    private mutating func annotate(_ key: CallKey, _ reason: EndReason, at now: Instant) {
-        guard reason != .remoteEnded, let index = lately.firstIndex(where: { $0.invite.callKey == key }) else { return }
+    mutating func annotate(_ key: CallKey, _ reason: EndReason, at now: Instant) {
+        guard [.answeredElsewhere, .declinedElsewhere].contains(reason),
+            let index = lately.firstIndex(where: { $0.invite.callKey == key })
+        else { return }
         var call = lately.remove(at: index)
-        guard case .ended(.unanswered) = call.state, let ended = call.ended, now - ended <= policy.annotateTime
+        // A cancel may have been all that its sender could say (callkit.md I-59).
+        guard [.ended(.unanswered), .ended(.remoteEnded)].contains(call.state), let ended = call.ended,
+            now - ended <= policy.annotateTime
         else { return }
         call.detail = call.detail.isEmpty ? reason.word : call.detail
         out.append(.withdrawNotice(call))
@@ -98,21 +114,21 @@ extension CallCenter {
         }
         if let stone = tombstones[invite.callKey, at: now] {
             guard stone.isOutdated(by: invite) else { return overBefore(invite, stone, at: now) }
-            let generation = stone.generation + 1
             var next = stone
-            next.generation = generation
+            repeat {
+                next.generation += 1
+                invite.uuid = CallUUID(high: arrived.uuid.high, low: arrived.uuid.low ^ next.generation)
+            } while self[invite.uuid] != nil
             tombstones.put(invite.callKey, next, at: now)
-            invite.uuid = CallUUID(high: invite.uuid.high, low: invite.uuid.low ^ generation)
         }
         let wanted = min(invite.ringTime ?? policy.ringTime, policy.longestRing)
         var deadline = now + wanted
         if let expires = invite.expiresAt { deadline = min(deadline, expires) }
-        let isStale = invite.sentAt.map { now - $0 > policy.lifetime } ?? false
         var fresh = Call(invite: invite, state: .ringing(.queued), began: now, deadline: deadline)
         fresh.isConfirmed = isConfirmed
         fresh.account = apps[invite.app]?.account ?? ""
         _ = fresh.apply(update)
-        if isStale || deadline - now < min(policy.shortestRing, wanted) {
+        if isStale(invite, at: now) || deadline - now < min(policy.shortestRing, wanted) {
             stillborn(fresh, .expired, at: now)
             return .tooLate(invite.uuid)
         }
@@ -163,7 +179,7 @@ extension CallCenter {
     mutating func restore(
         _ invite: Invite, began: Instant, deadline: Instant, _ how: CallEvent.Restored, at now: Instant
     ) {
-        guard self[invite.uuid] == nil else { return }
+        guard !calls.contains(where: { $0.uuid == invite.uuid || $0.invite.callKey == invite.callKey }) else { return }
         // The rows of a database are outside values, too: no ring is longer than any may be.
         let deadline = min(deadline, began + policy.longestRing, now + policy.longestRing)
         var isOutgoing = how == .dialled
@@ -233,9 +249,9 @@ extension CallCenter {
 
     /// A second push for a live call: newer text in place, never a new alert, never more time (transition 7).
     private mutating func merge(_ invite: Invite, into call: Call, at now: Instant) -> PushOutcome {
-        if let old = call.invite.serial, let new = invite.serial, new <= old { return .updated(call.uuid) }
         // Another app's call that happens to have the same UUID is not this one (N16).
         guard call.app == invite.app else { return .unusable("the call id is in use by another app") }
+        if let old = call.invite.serial, let new = invite.serial, new <= old { return .updated(call.uuid) }
         var changed = false
         update(call.uuid) { call in
             let before = call.invite
@@ -256,7 +272,7 @@ extension CallCenter {
     }
 
     /// An invite whose cancel came first, or a repeat of one that is over (transition 4).
-    private mutating func overBefore(_ invite: Invite, _ stone: Tombstones.Stone, at now: Instant) -> PushOutcome {
+    mutating func overBefore(_ invite: Invite, _ stone: Tombstones.Stone, at now: Instant) -> PushOutcome {
         var stone = stone
         stone.until = now + policy.tombstoneTime
         if !stone.hadInvite {

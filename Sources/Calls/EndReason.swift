@@ -131,7 +131,8 @@ package enum EndReason: Sendable, Hashable {
         case .busy, .filtered(.doNotDisturb), .filtered(.unknownCaller): .quietlyMissed
         case .remoteEnded: call.wasConnected || call.isOutgoing ? nil : call.isQuiet ? .quietlyMissed : .missed
         case .failed(.unbound), .failed(.reset): nil
-        case .failed: call.isOutgoing || call.answered != nil ? .failed : .missed
+        case .failed:
+            call.isOutgoing || call.answered != nil ? .failed : call.isQuiet ? .quietlyMissed : .missed
         case .handedOver, .local, .declined, .cancelled, .ignored, .answeredElsewhere, .declinedElsewhere,
             .filtered(.blockList):
             nil
