@@ -104,7 +104,7 @@ package struct Picture {
         case .banner: banners(y)
         case .sound: sound(y)
         case .vibration: vibration(y)
-        case .app: dots(y, ["app.", "audio.", "action."])
+        case .app: audio(y) + dots(y, ["app.", "action."])
         case .push: dots(y, ["push."])
         }
     }
@@ -254,6 +254,23 @@ package struct Picture {
             out += text(here + (isRight ? -9 : 9), line + 4, words, "label", anchor: isRight ? "end" : "start")
             row += 1
         }
+        return out
+    }
+
+    /// When the app had the audio: a thin line along the lane's foot.
+    private func audio(_ y: Double) -> String {
+        var out = ""
+        var from: Int64?
+        for moment in timeline.moments {
+            switch moment.kind {
+            case "audio.on": from = from ?? moment.offset
+            case "audio.off":
+                if let start = from { out += bar(start, moment.offset, y + 47, 4, "live") }
+                from = nil
+            default: break
+            }
+        }
+        if let start = from { out += bar(start, timeline.span, y + 47, 4, "live") }
         return out
     }
 
