@@ -28,6 +28,12 @@ let package = Package(
         .executable(name: "ringd", targets: ["ringd"]),
         .executable(name: "ringctl", targets: ["ringctl"]),
         .executable(name: "ringd-decode", targets: ["ringd-decode"]),
+        // For apps: Apple's names on Linux, and what is under them.
+        .library(name: "RingdClient", targets: ["RingdClient"]),
+        .library(name: "AVFAudio", targets: ["AVFAudio"]),
+        .library(name: "AVFoundation", targets: ["AVFoundation"]),
+        .library(name: "PushKit", targets: ["PushKit"]),
+        .library(name: "CallKit", targets: ["CallKit"]),
         // Not API: what the fuzzers in Fuzz/ are linked with.
         .library(name: "_RingdParsers", targets: ["APNs", "Gateway", "Pushes", "JSON", "Config", "Crypto"]),
     ],
@@ -75,6 +81,13 @@ let package = Package(
                 "Ringtone",
                 "Store", "BusService",
             ]),
+
+        // For apps: a client, and Apple's modules upon it.
+        room("RingdClient", ["Base", "EventLoop", "DBus"]),
+        room("AVFAudio", ["Base"]),
+        room("AVFoundation", ["AVFAudio"]),
+        room("PushKit", ["Base", "DBus", "RingdClient"]),
+        room("CallKit", ["AVFAudio", "Base", "DBus", "RingdClient"]),
 
         // The other side: sends pushes to any APNs gateway. For programs that may wait.
         room("Sender", ["Base", "Crypto", "HTTP2"]),

@@ -1,0 +1,2 @@
+/// Apple's AVFoundation holds the audio session, too; here it holds nothing else.
+@_exported public import AVFAudio

@@ -1,0 +1,194 @@
+public import AVFAudio
+internal import Base
+internal import DBus
+public import Foundation
+internal import RingdClient
+
+/// Why a call ended, as its app reports it.
+public enum CXCallEndedReason: Int, Sendable {
+    case failed = 1
+    case remoteEnded = 2
+    case unanswered = 3
+    case answeredElsewhere = 4
+    case declinedElsewhere = 5
+}
+
+/// What ringd asks of an app. Every method but `providerDidReset` may be left out: an action without a method is
+/// fulfilled if it ends a call, and failed otherwise.
+public protocol CXProviderDelegate: NSObjectProtocol {
+    /// Every call is void: end their media, forget their actions.
+    func providerDidReset(_ provider: CXProvider)
+    func providerDidBegin(_ provider: CXProvider)
+    /// True: the app deals with the whole transaction, and no `perform` follows.
+    func provider(_ provider: CXProvider, execute transaction: CXTransaction) -> Bool
+    func provider(_ provider: CXProvider, perform action: CXStartCallAction)
+    func provider(_ provider: CXProvider, perform action: CXAnswerCallAction)
+    func provider(_ provider: CXProvider, perform action: CXEndCallAction)
+    func provider(_ provider: CXProvider, perform action: CXSetHeldCallAction)
+    func provider(_ provider: CXProvider, perform action: CXSetMutedCallAction)
+    func provider(_ provider: CXProvider, perform action: CXSetGroupCallAction)
+    func provider(_ provider: CXProvider, perform action: CXPlayDTMFCallAction)
+    func provider(_ provider: CXProvider, timedOutPerforming action: CXAction)
+    /// Media may run from now on.
+    func provider(_ provider: CXProvider, didActivate audioSession: AVAudioSession)
+    /// Media must have stopped.
+    func provider(_ provider: CXProvider, didDeactivate audioSession: AVAudioSession)
+}
+
+extension CXProviderDelegate {
+    public func providerDidBegin(_ provider: CXProvider) {}
+    public func provider(_ provider: CXProvider, execute transaction: CXTransaction) -> Bool { false }
+    public func provider(_ provider: CXProvider, perform action: CXStartCallAction) { action.fail() }
+    public func provider(_ provider: CXProvider, perform action: CXAnswerCallAction) { action.fail() }
+    /// Ended is ended: an app without this method must not keep its user on the line.
+    public func provider(_ provider: CXProvider, perform action: CXEndCallAction) { action.fulfill() }
+    public func provider(_ provider: CXProvider, perform action: CXSetHeldCallAction) { action.fail() }
+    public func provider(_ provider: CXProvider, perform action: CXSetMutedCallAction) { action.fail() }
+    public func provider(_ provider: CXProvider, perform action: CXSetGroupCallAction) { action.fail() }
+    public func provider(_ provider: CXProvider, perform action: CXPlayDTMFCallAction) { action.fail() }
+    public func provider(_ provider: CXProvider, timedOutPerforming action: CXAction) {}
+    public func provider(_ provider: CXProvider, didActivate audioSession: AVAudioSession) {}
+    public func provider(_ provider: CXProvider, didDeactivate audioSession: AVAudioSession) {}
+}
+
+/// An app's calls, as the system has them: ringd's `CallProvider1`.
+///
+/// One for an app is meant to be enough; a second one shares the app's registration and replaces its configuration, and
+/// calls stay with the provider that reported them. All methods may be called from any thread.
+open class CXProvider: NSObject, @unchecked Sendable {
+    // Unchecked: what changes is behind `state`'s lock.
+
+    struct State {
+        var configuration: CXProviderConfiguration
+        weak var delegate: (any CXProviderDelegate)?
+        var queue = DispatchQueue.main
+        var isInvalid = false
+        /// What waits for a delegate, in order.
+        var waiting: [@Sendable (any CXProviderDelegate) -> Void] = []
+    }
+
+    private let state: Lock<State>
+
+    public init(configuration: CXProviderConfiguration) {
+        state = Lock(State(configuration: configuration.copy() as! CXProviderConfiguration))
+        super.init()
+        ProviderHub.shared.add(self)
+    }
+
+    /// A change is in force at once.
+    open var configuration: CXProviderConfiguration {
+        get { state.withLock { $0.configuration.copy() as! CXProviderConfiguration } }
+        set {
+            let copy = newValue.copy() as! CXProviderConfiguration
+            state.withLock { $0.configuration = copy }
+            ProviderHub.shared.configure(self)
+        }
+    }
+
+    /// Held weakly. `queue` nil: the main queue. What has come before there was a delegate is delivered now.
+    open func setDelegate(_ delegate: (any CXProviderDelegate)?, queue: DispatchQueue?) {
+        let waiting = state.withLock { state -> [@Sendable (any CXProviderDelegate) -> Void] in
+            state.delegate = delegate
+            state.queue = queue ?? .main
+            guard delegate != nil else { return [] }
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for body in waiting { deliver(body) }
+    }
+
+    /// In order, on the delegate's queue.
+    func deliver(_ body: @escaping @Sendable (any CXProviderDelegate) -> Void) {
+        let queue = state.withLock { state -> DispatchQueue? in
+            guard !state.isInvalid else { return nil }
+            guard state.delegate != nil else {
+                // Bounded: an app that never sets a delegate does not want to know.
+                if state.waiting.count < 256 { state.waiting.append(body) }
+                return nil
+            }
+            return state.queue
+        }
+        queue?.async { [weak self] in
+            guard let self, let delegate = self.state.withLock({ $0.delegate }) else { return }
+            body(delegate)
+        }
+    }
+
+    var queue: DispatchQueue { state.withLock { $0.queue } }
+    var isInvalid: Bool { state.withLock { $0.isInvalid } }
+
+    /// Ends every call of the app's; the provider is of no use after it.
+    open func invalidate() {
+        state.withLock { state in
+            state.isInvalid = true
+            state.waiting = []
+        }
+        ProviderHub.shared.remove(self)
+    }
+
+    // MARK: Reports
+
+    /// `completion` is called on the delegate's queue: nil if the call is presented.
+    open func reportNewIncomingCall(
+        with UUID: UUID, update: CXCallUpdate, completion: @escaping @Sendable ((any Error)?) -> Void
+    ) {
+        let queue = queue
+        guard !isInvalid else {
+            let error = CXErrorCodeIncomingCallError(
+                .unknown, userInfo: [NSLocalizedDescriptionKey: "the provider was invalidated: make another"])
+            return queue.async { completion(error) }
+        }
+        ProviderHub.shared.own(UUID, self)
+        ProviderHub.shared.report("ReportNewIncomingCall", UUID, update.entries, named: true) { error in
+            queue.async { completion(error?.callKit(isRequest: false)) }
+        }
+    }
+
+    open func reportNewIncomingCall(with UUID: UUID, update: CXCallUpdate) async throws {
+        // Decided by the daemon, so that it cannot hang in a queue that is busy (callkit.md I-48b).
+        let error = await withCheckedContinuation { (continuation: CheckedContinuation<RingdError?, Never>) in
+            ProviderHub.shared.own(UUID, self)
+            ProviderHub.shared.report("ReportNewIncomingCall", UUID, update.entries, named: true) {
+                continuation.resume(returning: $0)
+            }
+        }
+        if let error { throw error.callKit(isRequest: false) }
+    }
+
+    open func reportCall(with UUID: UUID, updated update: CXCallUpdate) {
+        ProviderHub.shared.report("ReportCallUpdated", UUID, update.entries)
+    }
+
+    /// `dateEnded` nil: now.
+    open func reportCall(with UUID: UUID, endedAt dateEnded: Date?, reason endedReason: CXCallEndedReason) {
+        ProviderHub.shared.reportEnded(UUID, dateEnded, endedReason)
+    }
+
+    open func reportOutgoingCall(with UUID: UUID, startedConnectingAt dateStartedConnecting: Date?) {
+        ProviderHub.shared.report("ReportCallStartedConnecting", UUID, date(dateStartedConnecting))
+    }
+
+    open func reportOutgoingCall(with UUID: UUID, connectedAt dateConnected: Date?) {
+        ProviderHub.shared.report("ReportCallConnected", UUID, date(dateConnected))
+    }
+
+    private func date(_ date: Date?) -> [DBusValue.Entry] { date.map { [.init("date", .int64($0.nanoseconds))] } ?? [] }
+
+    // MARK: Pending
+
+    /// What the app was asked and has not completed.
+    open var pendingTransactions: [CXTransaction] {
+        ProviderHub.shared.openActions(of: self).map { CXTransaction(action: $0) }
+    }
+
+    open func pendingCallActions(of callActionClass: AnyClass, withCall callUUID: UUID) -> [CXCallAction] {
+        ProviderHub.shared.openActions(of: self).filter {
+            $0.callUUID == callUUID && type(of: $0) == callActionClass
+        }
+    }
+}
+
+extension Date {
+    /// Since 1970, as the bus has it.
+    var nanoseconds: Int64 { Int64(clamping: Int((timeIntervalSince1970 * 1e9).rounded())) }
+}
