@@ -34,6 +34,7 @@ let package = Package(
         .library(name: "AVFoundation", targets: ["AVFoundation"]),
         .library(name: "PushKit", targets: ["PushKit"]),
         .library(name: "CallKit", targets: ["CallKit"]),
+        .library(name: "UserNotifications", targets: ["UserNotifications"]),
         // Not API: what the fuzzers in Fuzz/ are linked with.
         .library(name: "_RingdParsers", targets: ["APNs", "Gateway", "Pushes", "JSON", "Config", "Crypto"]),
     ],
@@ -86,6 +87,7 @@ let package = Package(
         room("RingdClient", ["Base", "EventLoop", "DBus"]),
         room("AVFAudio", ["Base"]),
         room("AVFoundation", ["AVFAudio"]),
+        room("UserNotifications", ["Base", "DBus", "RingdClient"]),
         room("PushKit", ["Base", "DBus", "RingdClient"]),
         room("CallKit", ["AVFAudio", "Base", "DBus", "RingdClient"]),
 

@@ -51,6 +51,10 @@ extension BusInterface {
             method(
                 "MarkUploaded", "app:s type:s server_device:s", "",
                 "The app's server has the token: it is not asked to upload it again."),
+            method(
+                "PlaySound", "app:s name:s", "",
+                "Play a notification's sound once, at most 30 seconds of it; the reply comes at its end."),
+            method("StopSound", "app:s", "", "Stop what PlaySound plays."),
             // For users and their tools.
             method("AddApp", "app:s", "app:a{sv}", "Register an app; its tokens come back, the same ones each time."),
             method("RemoveApp", "app:s", "", "Forget an app: its tokens are dead from now on."),
