@@ -83,6 +83,7 @@ extension Daemon {
         guard let path = call.arguments[1].text else {
             throw refusal("InvalidArgument", "a delegate is an object path")
         }
+        try checkVersion(call.arguments[2])
         var provider = ProviderConfiguration()
         let entries = call.arguments[2].entries ?? []
         if let wrong = provider.apply(entries) { throw invalid(wrong) }
@@ -109,6 +110,15 @@ extension Daemon {
         receive(.app(app, .session(session)))
         receive(.app(app, .attached))
         return nil
+    }
+
+    /// An app built with our modules says with which: another minor version may mean other things by the same words.
+    func checkVersion(_ options: DBusValue) throws(DBusFailure) {
+        guard let version = options["version"]?.text, version != Version.minor else { return }
+        throw refusal(
+            "VersionMismatch",
+            "the app was built with ringd \(Text.clean(version, limit: 20)), and this is \(Version.text): build it with the modules of this version"
+        )
     }
 
     func invalid(_ why: String) -> DBusFailure {

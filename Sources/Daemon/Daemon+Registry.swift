@@ -4,17 +4,25 @@ internal import BusService
 internal import Calls
 internal import Config
 internal import DBus
+internal import Ringtone
 internal import Store
 
 /// `org.ringd.PushRegistry1`, the apps' half: tokens, accounts, pushes.
 extension Daemon {
     static let registryOfApps: Set<String> = [
-        "Register", "Unregister", "Token", "BindAccount", "UnbindAccount", "MarkUploaded",
+        "Register", "Unregister", "Token", "BindAccount", "UnbindAccount", "MarkUploaded", "PlaySound", "StopSound",
     ]
 
     func appRegistry(_ call: BusCall, _ app: String) throws(DBusFailure) -> [DBusValue]? {
         let second = call.arguments.count > 1 ? call.arguments[1].text ?? "" : ""
-        if call.member == "Register" { return try registerPushes(call, app) }
+        switch call.member {
+        case "Register": return try registerPushes(call, app)
+        case "PlaySound": return try playSound(call, of: app, second)
+        case "StopSound":
+            if sounding == app { edges.player?.stopPlaying() }
+            return []
+        default: break
+        }
         _ = try row(of: app)
         switch call.member {
         case "Token":
@@ -27,6 +35,29 @@ extension Daemon {
         default: bind(app, nil)
         }
         return []
+    }
+
+    /// A notification's sound: the ring of a call goes before it.
+    private func playSound(_ call: BusCall, of app: String, _ name: String) throws(DBusFailure) -> [DBusValue]? {
+        guard let player = edges.player, configuration.sound.isOn else {
+            throw refusal("Sound", "there is no sound (ringctl doctor)")
+        }
+        guard !center.calls.contains(where: { $0.state.isRinging }) else { throw refusal("Busy", "a call is ringing") }
+        guard name.utf8.count <= 256 else { throw invalid("a sound's name has at most 256 bytes") }
+        let sound = edges.catalog.resolve(SoundRequest(pushed: name, app: soundOf(app: app)))
+        if let missing = sound.missing.first { throw refusal("Sound", missing) }
+        player.stopPlaying()
+        sounding = app
+        soundings += 1
+        agenda.after(.seconds(30)) { [unowned self, soundings] in
+            if self.soundings == soundings && sounding == app { edges.player?.stopPlaying() }
+        }
+        player.play(sound, volume: Double(configuration.sound.volume) / 100) { [unowned self] result in
+            if sounding == app { sounding = nil }
+            edges.service.answer(
+                call, result.map { [] }.mapError { DBusFailure("org.ringd.Error.Sound", $0.description) })
+        }
+        return nil
     }
 
     private func row(of app: String) throws(DBusFailure) -> ProviderRow {
@@ -52,6 +83,7 @@ extension Daemon {
     private func registerPushes(_ call: BusCall, _ app: String) throws(DBusFailure) -> [DBusValue]? {
         guard let path = call.arguments[1].text else { throw invalid("a delegate is an object path") }
         let options = call.arguments[2]
+        try checkVersion(options)
         var types: [TokenKind] = []
         for word in options["types"]?.elements ?? [.string("voip")] {
             let kind = try tokenKind(word.text ?? "")

@@ -110,6 +110,10 @@ package actor Daemon {
     var reset: Set<String> = []
     /// Pushes on their way to apps.
     var payloads: [PushID: KeptPayload] = [:]
+    /// Whose notification sound is playing.
+    var sounding: String?
+    /// Counts them: each has its own 30 seconds.
+    var soundings: UInt64 = 0
     /// How many new calls each app has reported lately.
     var reports: [String: TokenBucket] = [:]
     var lastEnded: (call: Call, reason: EndReason, at: WallTime)?
@@ -198,7 +202,9 @@ package actor Daemon {
     private func perform(_ action: CallAction) {
         switch action {
         case .completePush(let id, let outcome): outcomes[id] = outcome
-        case .ring(let wish): edges.ring(wish, configuration, soundOf(app: wish?.app))
+        case .ring(let wish):
+            if wish != nil && sounding != nil { edges.player?.stopPlaying() }
+            edges.ring(wish, configuration, soundOf(app: wish?.app))
         case .vibrate(let call): edges.haptics.wish = configuration.vibration ? call : nil
         case .complete(let id, let refusal): results[id] = .some(refusal)
         case .show(let call, let waiting):

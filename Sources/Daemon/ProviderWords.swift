@@ -42,7 +42,7 @@ extension ProviderConfiguration {
             case "foreground-handled": flag { isForegroundHandled = $0 }
             case "configures-audio": flag { configuresAudio = $0 }
             case "provides-remote-info": flag { providesRemoteInfo = $0 }
-            case "session": break  // Of the moment, not of the app.
+            case "session", "version": break  // Of the moment, not of the app.
             default: return "\(Text.clean(entry.key, limit: 40)) is no key of a provider's configuration"
             }
             guard isRight else { return "\(entry.key): \(Self.expects[entry.key] ?? "a text") was expected" }
