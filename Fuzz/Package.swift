@@ -19,6 +19,7 @@ let package = Package(
         fuzzer("FuzzCertificate"),
         fuzzer("FuzzConfig"),
         fuzzer("FuzzConnect"),
+        fuzzer("FuzzHandle"),
         fuzzer("FuzzJSONText"),
         fuzzer("FuzzPayload"),
         fuzzer("FuzzProviderToken"),

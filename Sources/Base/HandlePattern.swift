@@ -110,14 +110,26 @@ package struct HandlePattern: Sendable, Hashable, CustomStringConvertible {
     }
 
     private static func normalise(_ handle: Substring, isPattern: Bool) -> String {
-        var text = Substring(String(decoding: handle.utf8.prefix(longestHandle), as: UTF8.self)).trimmed
-        if let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")),
+        var text = bounded(handle).trimmed
+        // What was normalised stays as it is, so every scheme has to go.
+        while let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")),
             ["sip", "sips", "tel", "mailto"].contains(text[..<colon].lowercased())
         {
             // RFC 3261 (19.1.1), RFC 3966 (3), RFC 6068 (2): parameters and headers come behind the address.
-            text = text[text.utf8.index(after: colon)...].prefix { $0 != ";" && $0 != "?" }
+            text = text[text.utf8.index(after: colon)...].prefix { $0 != ";" && $0 != "?" }.trimmed
         }
-        return number(text, isPattern: isPattern) ?? text.lowercased()
+        return number(text, isPattern: isPattern) ?? String(bounded(text.lowercased()[...]).trimmed)
+    }
+
+    /// Whole scalars only.
+    private static func bounded(_ text: Substring) -> Substring {
+        guard text.utf8.count > longestHandle else { return text }
+        var size = 0
+        let kept = text.unicodeScalars.prefix { scalar in
+            size += Unicode.UTF8.width(scalar)
+            return size <= longestHandle
+        }
+        return Substring(kept)
     }
 
     /// A telephone number's digits; nil for any other handle.

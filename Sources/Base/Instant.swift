@@ -12,6 +12,13 @@ package struct Instant: Hashable, Comparable, Sendable {
     /// The present.
     package static var now: Instant { Instant(nanoseconds: Clock.read(CLOCK_BOOTTIME)) }
 
+    /// How long the machine has been asleep since boot: what CLOCK_BOOTTIME counts and CLOCK_MONOTONIC does not.
+    package static var asleep: Duration {
+        // In this order, so that the time between the two readings is no sleep.
+        let awake = Clock.read(CLOCK_MONOTONIC)
+        return .nanoseconds(max(0, Clock.read(CLOCK_BOOTTIME) - awake))
+    }
+
     package static func < (a: Instant, b: Instant) -> Bool { a.nanoseconds < b.nanoseconds }
 
     package static func + (a: Instant, b: Duration) -> Instant {

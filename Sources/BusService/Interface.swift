@@ -44,16 +44,34 @@ package struct BusInterface: Sendable {
 
     package var methodNames: [String] { methods.map(\.name) }
 
-    var xml: String {
+    var xml: String { xml(isDocumented: false) }
+
+    /// The interface as a file of `share/dbus-1/interfaces`, for code generators and readers.
+    package var file: String {
+        """
+        <!DOCTYPE node PUBLIC "-//freedesktop//DTD D-BUS Object Introspection 1.0//EN"
+         "http://www.freedesktop.org/standards/dbus/1.0/introspect.dtd">
+        <!-- Made from Sources/BusService/Interfaces.swift; Docs/dbus.md says more. -->
+        <node>
+        \(xml(isDocumented: true))</node>
+
+        """
+    }
+
+    private func xml(isDocumented: Bool) -> String {
+        func document(_ summary: String) -> String {
+            guard isDocumented, !summary.isEmpty else { return "" }
+            return "      <annotation name=\"org.gtk.GDBus.DocString\" value=\"\(Self.escaped(summary))\"/>\n"
+        }
         var out = "  <interface name=\"\(name)\">\n"
         for method in methods {
-            out += "    <method name=\"\(method.name)\">\n"
+            out += "    <method name=\"\(method.name)\">\n" + document(method.summary)
             for argument in method.takes { out += Self.xml(argument, "in") }
             for argument in method.gives { out += Self.xml(argument, "out") }
             out += "    </method>\n"
         }
         for signal in signals {
-            out += "    <signal name=\"\(signal.name)\">\n"
+            out += "    <signal name=\"\(signal.name)\">\n" + document(signal.summary)
             for argument in signal.carries { out += Self.xml(argument, nil) }
             out += "    </signal>\n"
         }
@@ -61,6 +79,19 @@ package struct BusInterface: Sendable {
             out += "    <property name=\"\(property.name)\" type=\"\(property.type)\" access=\"read\"/>\n"
         }
         return out + "  </interface>\n"
+    }
+
+    private static func escaped(_ text: String) -> String {
+        var out = ""
+        for character in text {
+            switch character {
+            case "&": out += "&amp;"
+            case "<": out += "&lt;"
+            case "\"": out += "&quot;"
+            default: out.append(character)
+            }
+        }
+        return out
     }
 
     private static func xml(_ argument: Argument, _ direction: String?) -> String {

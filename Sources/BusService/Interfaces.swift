@@ -191,7 +191,9 @@ extension BusInterface {
             method(
                 "ConfigureAudioSession", "call:s", "",
                 "Make audio ready, do not start it (configures-audio); an error fails what it was for."),
-            method("DidActivateAudioSession", "call:s", "", "provider(_:didActivate:): start capture and playback, and reply when they run."),
+            method(
+                "DidActivateAudioSession", "call:s", "",
+                "provider(_:didActivate:): start capture and playback, and reply when they run."),
             method("DidDeactivateAudioSession", "call:s", "", "provider(_:didDeactivate:): stop them."),
             method(
                 "ProvideRemoteInfo", "call:s details:a{sv}", "update:a{sv}",
@@ -224,4 +226,7 @@ extension BusInterface {
         ])
 
     package static let root = [monitor, registry, provider, controller]
+
+    /// All that have a file: ours, and what apps export.
+    package static let described = root + [call, pushDelegate, providerDelegate]
 }

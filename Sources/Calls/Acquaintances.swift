@@ -21,6 +21,8 @@ struct Acquaintances: Sendable {
 
     mutating func screened(_ handle: Handle, at now: Instant) {
         let key = HandlePattern.normalise(handle.value)
+        // Nobody in particular: two who hide their number are not the same.
+        guard !key.isEmpty else { return }
         screened.removeAll { $0.handle == key }
         screened.append((key, now))
         if screened.count > 256 { screened.removeFirst() }
@@ -35,6 +37,7 @@ struct Acquaintances: Sendable {
 extension Handle {
     /// The same address, however it is spelt.
     func isSame(as other: Handle) -> Bool {
-        HandlePattern.normalise(value) == HandlePattern.normalise(other.value)
+        let mine = HandlePattern.normalise(value)
+        return !mine.isEmpty && mine == HandlePattern.normalise(other.value)
     }
 }

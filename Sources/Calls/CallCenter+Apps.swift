@@ -31,7 +31,11 @@ extension CallCenter {
 
     mutating func happened(_ what: CallEvent.AppEvent, to app: String, at now: Instant) {
         switch what {
-        case .provider(let provider): apps[app, default: AppState()].provider = provider
+        case .provider(let provider?): apps[app, default: AppState()].provider = provider
+        case .provider(nil):
+            apps[app]?.provider = nil
+            // Nothing else is known of it: there may be thousands in the life of a daemon.
+            if let state = apps[app], state.rules == AppRules() { apps[app] = nil }
         case .rules(let rules):
             if rules != AppRules() || apps[app] != nil { apps[app, default: AppState()].rules = rules }
         case .attached: attached(app, at: now)

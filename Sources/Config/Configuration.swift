@@ -3,8 +3,8 @@ package struct Configuration: Sendable, Equatable {
     package var ring = Ring()
     package var sound = Sound()
     package var vibration = true
-    package var history = History()
     package var screening = Screening()
+    package var history = History()
     package var apns = APNs()
     package var apps: [String: App] = [:]
 

@@ -232,6 +232,10 @@ enum Help {
             out += " Default: \(roff(setting.words(Configuration()))).\n"
         }
         return out + """
+            .PP
+            A pattern is a telephone number or an address in which * stands for anything, e.g. +4930*, *@example.com or
+            alice; the word anonymous is for callers without a number. How a number is written does not matter: blanks,
+            dashes, dots and brackets count for nothing, a leading 00 is a +, and schemes as sip: and tel: are left out.
             .SS [app APP\\-ID]
             .TP
             .B name = TEXT
@@ -256,6 +260,19 @@ enum Help {
             Runs a program by its whole path, without a shell. The call is in its environment: RINGD_ACTION, RINGD_ID,
             RINGD_KEY, RINGD_CALLER, RINGD_HANDLE, RINGD_APP, RINGD_VIDEO.
             .RE
+            .TP
+            .B busy = wait or busy
+            What its call meets while another one is live: it waits, or is missed at once. Default: wait.
+            .TP
+            .B glare = wait, lesser\\-id or accept
+            When it comes from whom the user is dialling: it waits; the call with the lesser id stays and is taken; or it
+            is taken. Default: wait.
+            .TP
+            .B recall = yes or no
+            A call from the peer of a live one ends that one, which the peer has lost. Default: no.
+            .TP
+            .B must\\-report = lenient or strict
+            Whether a push that the app makes no call of is held against it. Default: lenient.
             .SS [key KEY\\-ID]
             A key whose provider tokens are trusted beside ringd's own; KEY\\-ID is the kid of its tokens.
             .TP

@@ -62,43 +62,17 @@ extension Verbs {
         ) { invocation, session throws(Refusal) in
             let key = invocation.arguments[0]
             let value = invocation.arguments[1]
-            let old = try OutputFile.read(session.configFile) ?? ""
-            let edited: String
-            switch Configuration.edit(old, set: key, to: value) {
-            case .success(let text): edited = text
-            case .failure(let fault): throw .refused(fault.reason)
-            }
-            OutputFile.makeFolder(of: session.configFile)
-            try OutputFile.write(edited, to: session.configFile)
-            do throws(Refusal) {
-                _ = try session.monitor("Reload")
-                try session.done("\(key) = \(value), in force")
-            } catch {
-                guard error.status == 3 else { throw error }
-                try session.done("\(key) = \(value), from the next start on (ringd is not running)")
-            }
+            let when = try session.edit { Configuration.edit($0, set: key, to: value) }
+            try session.done("\(key) = \(value), \(when.words)")
         },
         Verb(
             name: "config unset", takes: "KEY", summary: "Take a setting out of the file, for its default.",
             example: "ringctl config unset sound.volume", count: 1...1
         ) { invocation, session throws(Refusal) in
             let key = invocation.arguments[0]
-            let old = try OutputFile.read(session.configFile) ?? ""
-            let edited: String
-            switch Configuration.edit(old, unset: key) {
-            case .success(let text): edited = text
-            case .failure(let fault): throw .refused(fault.reason)
-            }
+            let when = try session.edit { Configuration.edit($0, unset: key) }
             let usual = "\(key) = \(Setting.all.first { $0.name == key }?.words(Configuration()) ?? ""), the default"
-            guard edited != old else { return try session.done("\(usual): it was not set") }
-            try OutputFile.write(edited, to: session.configFile)
-            do throws(Refusal) {
-                _ = try session.monitor("Reload")
-                try session.done("\(usual), in force")
-            } catch {
-                guard error.status == 3 else { throw error }
-                try session.done("\(usual), from the next start on (ringd is not running)")
-            }
+            try session.done(when == .unchanged ? "\(usual): it was not set" : "\(usual), \(when.words)")
         },
         Verb(
             name: "config reload", summary: "Put an edited file in force; name what is wrong.",
@@ -118,4 +92,46 @@ extension Verbs {
             if !faults.isEmpty { throw Refusal(status: 1, message: "") }
         },
     ]
+}
+
+extension Session {
+    /// When an edit of the configuration counts.
+    enum Force {
+        case now
+        /// ringd is not running.
+        case laterOn
+        /// It says what it said before.
+        case unchanged
+
+        var words: String {
+            switch self {
+            case .now: "in force"
+            case .laterOn: "from the next start on (ringd is not running)"
+            case .unchanged: "as before"
+            }
+        }
+    }
+
+    /// Changes the configuration's text and puts it in force; the file is written whole or not at all.
+    func edit(_ change: (String) -> Result<String, ConfigFault>) throws(Refusal) -> Force {
+        let old = try OutputFile.read(configFile)
+        let edited: String
+        switch change(old ?? "") {
+        case .success(let text): edited = text
+        case .failure(let fault): throw .refused(fault.reason)
+        }
+        // Set to what it is: the file is read again all the same, since somebody may have edited it by hand.
+        if edited != old {
+            guard old != nil || !edited.isEmpty else { return .unchanged }
+            OutputFile.makeFolder(of: configFile)
+            try OutputFile.write(edited, to: configFile)
+        }
+        do throws(Refusal) {
+            _ = try monitor("Reload")
+            return edited == old ? .unchanged : .now
+        } catch {
+            guard error.status == 3 else { throw error }
+            return edited == old ? .unchanged : .laterOn
+        }
+    }
 }

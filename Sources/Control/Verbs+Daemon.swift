@@ -23,6 +23,10 @@ extension Verbs {
             try session.say("APNs           \(doors.isEmpty ? "not listening" : services.joined(separator: ", "))")
             try session.say("notifications  \(text("notifications").isEmpty ? "no server" : text("notifications"))")
             try session.say("sound          \(text("sound").isEmpty ? "no server" : text("sound"))")
+            let source = text("dnd_switch") == "auto" ? text("dnd_source") : "ringctl dnd \(text("dnd_switch"))"
+            try session.say(
+                "disturbing     \(status["dnd"]?.flag == true ? "no" : "yes")\(source.isEmpty ? "" : ", says \(source)")"
+            )
             try session.say("apps           \(number("apps"))")
             let others = number("devices") - 1
             let emulated = others > 0 ? ", and \(others) emulated" : ""
@@ -79,6 +83,14 @@ extension Verbs {
             try session.done("\(invocation.arguments[0]) is forgotten; its tokens answer 410 Unregistered from now on")
         },
         Verb(
+            name: "apps reset", takes: "APP-ID", summary: "Let an app that left pushes unreported have them again.",
+            details: "With must-report = strict, three such pushes in a day stop an app's pushes, as iOS does.",
+            example: "ringctl apps reset com.example.talk", count: 1...1
+        ) { invocation, session throws(Refusal) in
+            _ = try session.registry("ResetApp", [.string(invocation.arguments[0])])
+            try session.done("\(invocation.arguments[0]) gets its pushes again")
+        },
+        Verb(
             name: "apps renew", takes: "APP-ID",
             summary: "New tokens for an app; the old ones answer 410.",
             options: [.init(name: "device", value: "NAME", help: "on this device, not on this desktop")],
@@ -108,9 +120,23 @@ extension Verbs {
         }
         if let certificate = app["certificate"]?.text { try session.say("  certificate      \(certificate)") }
         if let authority = app["authority"]?.text { try session.say("  trust (CA)       \(authority)") }
+        try session.say("  on answer        \(onAnswer(app))")
+    }
+
+    private static func onAnswer(_ app: DBusValue) -> String {
         let answer = app["answer"]?.text ?? ""
-        try session.say(
-            "  on answer        \(answer.isEmpty ? "nothing (set answer = in its section of ringd.conf)" : answer)")
+        guard app["calls"]?.text == "dbus" else {
+            return answer.isEmpty
+                ? "nothing (set answer = in its section of ringd.conf, or start an app that registers)" : answer
+        }
+        var words = [
+            "the app is asked over D-Bus", app["attached"]?.flag == true ? "it runs" : "it is started when needed",
+        ]
+        if let account = app["account"]?.text, !account.isEmpty { words.append("account \(account)") }
+        if app["bound"]?.flag == false { words.append("nobody is logged in: nothing rings") }
+        if let strikes = app["strikes"]?.integer, strikes > 0 { words.append("\(strikes) pushes unreported") }
+        if app["suspended"]?.flag == true { words.append("gets no pushes (ringctl apps reset)") }
+        return words.joined(separator: "; ")
     }
 }
 
@@ -170,8 +196,10 @@ enum Doctor {
         // Away from the network nothing comes that could ring.
         let isOffline = checks.contains { $0["name"]?.text == "device" && $0["verdict"]?.text == "bad" }
         if isOffline { return (false, false, "is kept until this desktop is online again") }
+        let disturbs = checks.first { $0["name"]?.text == "do-not-disturb" }?["verdict"]?.text ?? "absent"
+        if disturbs == "bad" { return (false, false, "is missed: do not disturb") }
         let seen = verdict("notifications") != "bad"
-        let heard = verdict("sound") == "good" && verdict("ringtone") != "bad"
+        let heard = verdict("sound") == "good" && verdict("ringtone") != "bad" && disturbs != "warning"
         let words =
             switch (seen, heard) {
             case (true, true): "rings"

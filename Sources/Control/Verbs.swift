@@ -8,6 +8,7 @@ enum Verbs {
     /// By what they are about.
     static let groups: [(heading: String, verbs: [Verb])] = [
         ("Calls", callVerbs + pastVerbs),
+        ("Who may ring", screeningVerbs),
         ("Apps and devices", daemonVerbs.filter(isAboutApps) + deviceVerbs),
         ("Pushes", pushVerbs + recordVerbs),
         ("APNs and certificates", apnsVerbs + certificateVerbs),

@@ -28,6 +28,7 @@ extension Daemon {
     func applyAppRules() {
         // Before the edges there are no apps; `start` comes back here.
         guard edges != nil else { return }
+        edges.links.busNames = [:]
         for (id, app) in configuration.apps.sorted(by: { $0.key < $1.key }) {
             receive(.app(id, .rules(app.rules)))
             if case .dbus(let name, _, nil, nil)? = app.answer {
@@ -59,6 +60,7 @@ extension Daemon {
             edges.player?.stopPlaying()
             edges.player = makePlayer()
             edges.player?.wish = wish
+            edges.callAudio.join(edges.player)
         }
         reloadGateway()
         edges.preload(configuration)
@@ -69,7 +71,7 @@ extension Daemon {
                 "configuration read again: \(faults.isEmpty ? "no faults" : "\(faults.count) wrong lines, the rest is in force")"
             ))
         ServiceManager.notify("READY=1")
-        updateStatus()
+        screeningChanged()
         return faults
     }
 

@@ -105,6 +105,9 @@ extension Daemon {
             // Of several the one that is heard is meant.
             let presented = candidates.filter { $0.state != .ringing(.queued) }
             if presented.count == 1 { return presented[0].uuid }
+            // The one that is spoken in, rather than those on hold.
+            let spoken = candidates.filter { $0.state.takesTheUser && $0.state != .deferred }
+            if verb == "hang up", spoken.count == 1 { return spoken[0].uuid }
             guard candidates.isEmpty else {
                 throw refusal(
                     "Ambiguous",
@@ -133,8 +136,8 @@ extension Daemon {
         switch verb {
         case "hang up": "live"
         case "unhold": "on hold"
-        case "hold", "dtmf", "start-audio": "active"
-        case "mute", "unmute", "group", "ungroup": "connected"
+        case "hold", "dtmf", "start-audio", "mute", "unmute": "active"
+        case "group", "ungroup": "connected"
         default: "ringing"
         }
     }
@@ -306,6 +309,10 @@ extension Daemon {
                     })),
             .init("notifications", .string(edges.notifications.owner.isEmpty ? "" : edges.notifications.profile.title)),
             .init("sound", .string(edges.player?.status.server ?? "")),
+            .init("dnd", .bool(isDisturbanceForbidden)),
+            .init("dnd_switch", .string(configuration.screening.switch.rawValue)),
+            .init("dnd_desktop", .string(edges.dnd.state.word)), .init("dnd_source", .string(edges.dnd.state.source)),
+            .init("dnd_calls", .string(configuration.screening.doNotDisturb.rawValue)),
             .init("apps", .int64(Int64(apns.directory.apps.count))),
             .init("devices", .int64(Int64(apns.directory.devices.count))),
             .init("online", .bool(!apns.offline.contains(TokenDirectory.desktop))),

@@ -86,7 +86,7 @@ extension Daemon {
             var isReady = true
             if case .failure(let failure) = result {
                 // An app that says it configures and then does not know the method has nothing to configure.
-                isReady = failure.name == "org.freedesktop.DBus.Error.UnknownMethod"
+                isReady = failure.isUnknownMethod
                 if !isReady {
                     emit(
                         Event(
@@ -110,6 +110,9 @@ extension Daemon {
         ) { [unowned self] result in
             switch result {
             case .success: _ = ask { .report($0, app: call.app, call.uuid, .audioRuns) }
+            // One that does not know the method starts its audio as it likes.
+            case .failure(let failure) where failure.isUnknownMethod:
+                _ = ask { .report($0, app: call.app, call.uuid, .audioRuns) }
             case .failure(let failure) where !failure.isSilence:
                 emit(
                     Event(
@@ -195,7 +198,9 @@ extension Daemon {
             call.app, .provider, "ProvideRemoteInfo", [.string(call.uuid.description), .dict(entries(call))],
             timeout: .seconds(2)
         ) { [unowned self] result in
-            guard case .success(let values) = result, let details = values.first, details.entries != nil else { return }
+            guard case .success(let values) = result, let details = values.first, details.entries != nil,
+                CallUpdate.fault(in: details, isNew: false) == nil
+            else { return }
             _ = ask { .report($0, app: call.app, call.uuid, .updated(CallUpdate(details))) }
         }
     }
@@ -209,6 +214,8 @@ struct KeptPayload {
 }
 
 extension DBusFailure {
+    var isUnknownMethod: Bool { name == "org.freedesktop.DBus.Error.UnknownMethod" }
+
     /// Nobody said anything: the time was over, or the app went; that is told otherwise.
     var isSilence: Bool {
         name == "org.freedesktop.DBus.Error.NoReply" || name == "org.freedesktop.DBus.Error.Disconnected"

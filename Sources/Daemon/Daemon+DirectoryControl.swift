@@ -1,9 +1,11 @@
 internal import APNs
 internal import Base
 internal import BusService
+internal import Calls
 internal import Config
 internal import Crypto
 internal import DBus
+internal import Store
 
 /// `org.ringd.PushRegistry1`: apps, devices and tokens.
 extension Daemon {
@@ -12,6 +14,11 @@ extension Daemon {
         case "AddApp": return try addApp(named: first)
         case "RemoveApp":
             guard removeApp(first) else { throw unknownApp(first) }
+            return []
+        case "ResetApp":
+            guard apns.directory.has(app: first) else { throw unknownApp(first) }
+            receive(.app(first, .suspended(false)))
+            struck(first, 0, isSuspended: false)
             return []
         case "RenewApp": return try renew(first, on: call.arguments[1].text ?? "")
         case "Apps": return [apps(on: TokenDirectory.desktop)]
@@ -62,6 +69,17 @@ extension Daemon {
             .init("app", .string(id)), .init("device", .string(device)), .init("name", .string(app?.name ?? "")),
             .init("answer", .string(app?.answer?.words ?? "")),
         ]
+        if device == TokenDirectory.desktop {
+            let row = registered[id]
+            let standing = center.standing(of: id)
+            out += [
+                .init("calls", .string(center.provider(of: id) == nil ? "" : "dbus")),
+                .init("attached", .bool(center.isAttached(id))),
+                .init("session", .string(center.session(of: id).rawValue)),
+                .init("account", .string(row?.account ?? "")), .init("bound", .bool(row?.isBound ?? true)),
+                .init("strikes", .int64(Int64(standing.strikes))), .init("suspended", .bool(standing.isSuspended)),
+            ]
+        }
         if let credentials = edges.credentials {
             out.append(.init("certificate", .string(credentials.directory + "/voip-\(id).pem")))
             out.append(.init("authority", .string(credentials.authorityPath)))

@@ -47,6 +47,7 @@ extension Daemon {
             throw StartFailure(message: "\(error)", status: 71)
         }
         applyAppRules()
+        screeningChanged()
         snapshot = loadStore()
         for fault in faults { reportFault(fault) }
         edges.preload(configuration)
@@ -83,11 +84,13 @@ extension Daemon {
         edges = Edges(
             bus: bus, notifications: try NotificationClient(loop, desktopEntry: "org.ringd.Ringd1", report: report),
             haptics: Haptics(appID: "org.ringd.Ringd1", report: report),
-            handoffs: Handoffs(loop, environment: options.environment, report: report),
-            inhibitor: Inhibitor(appID: "org.ringd.Ringd1", reason: "A call", report: report), store: store,
-            worker: worker,
+            dnd: DoNotDisturb(loop, environment: options.environment, report: report),
+            inhibitor: Inhibitor(appID: "org.ringd.Ringd1", reason: "A call", report: report),
+            callAudio: try CallAudio(loop, report: report),
+            handoffs: Handoffs(loop, environment: options.environment, report: report), store: store, worker: worker,
             catalog: SoundCatalog(themeName: configuration.sound.theme, ownFolder: options.soundsFolder))
         edges.player = makePlayer()
+        edges.callAudio.join(edges.player)
         wirePushes()
         wire()
         if bus == nil {
@@ -110,15 +113,17 @@ extension Daemon {
             }
         }
         edges.links.onGone = { [unowned self] app in lost(app) }
+        edges.dnd.onChange = { [unowned self] in screeningChanged() }
         edges.service.handler = { [unowned self] call in handle(call) }
         edges.service.onName = { [unowned self] state in named(state) }
         guard let bus = edges.bus else { return }
         bus.join(edges.service)
         bus.join(edges.notifications)
         bus.join(edges.haptics)
+        bus.join(edges.dnd)
+        bus.join(edges.inhibitor)
         bus.join(edges.handoffs)
         bus.join(edges.links)
-        bus.join(edges.inhibitor)
     }
 
     func makePlayer() -> RingPlayer? {

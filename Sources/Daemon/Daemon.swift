@@ -80,6 +80,8 @@ package actor Daemon {
     var center = CallCenter()
     /// The run-to-completion queue: an edge that answers at once cannot reorder actions.
     private var inbox: [CallEvent] = []
+    /// How long the machine had slept when last looked at.
+    private var slept = Instant.asleep
     private var isDraining = false
     var timer: TimerSource!
     /// Fires once when there has been nothing to do for a while.
@@ -134,17 +136,29 @@ package actor Daemon {
     func receive(_ event: CallEvent) {
         // Calls are left to the successor.
         guard !isStopping else { return }
+        noticeSleep()
         inbox.append(event)
         guard !isDraining else { return }
         isDraining = true
         while !inbox.isEmpty {
             let next = inbox.removeFirst()
-            for action in center.handle(next, at: .now) { perform(action) }
+            let actions = center.handle(next, at: .now)
+            holdSound()
+            for action in actions { perform(action) }
         }
         isDraining = false
+        edges.inhibitor.isWanted = !center.calls.isEmpty
         for call in center.calls where recorded[call.uuid] != call.state { record(call) }
         if let deadline = center.nextDeadline { timer.arm(at: deadline) } else { timer.disarm() }
         if center.calls.isEmpty { rest.arm(after: .seconds(10)) } else { rest.disarm() }
+    }
+
+    /// Whoever wakes us after a suspend comes through `receive`: then it shows that the clocks have parted.
+    private func noticeSleep() {
+        let asleep = Instant.asleep
+        // Two readings of two clocks are never the same instant.
+        if asleep - slept > .seconds(1) { inbox.append(.resumed) }
+        slept = asleep
     }
 
     /// The one stream: journal, bus, store.
@@ -222,11 +236,13 @@ package actor Daemon {
     }
 
     func banner(_ call: Call, _ waiting: CallAction.Waiting) -> Banner {
-        Wording.incoming(
+        var banner = Wording.incoming(
             caller: call.invite.caller.display, handle: call.invite.caller.handle?.value,
             isVideo: call.invite.isVideo, app: appName(call.app), isWaiting: waiting != .no,
             canHold: waiting == .mayHoldOther, canOpen: opening(call.app) != nil,
             soundName: edges.needsServerSound ? "phone-incoming-call" : nil)
+        if let icon = center.provider(of: call.app)?.iconName { banner.icon = icon }
+        return banner
     }
 
     /// A banner that is there, with new words.
@@ -282,6 +298,7 @@ package actor Daemon {
         let ringing = center.calls.filter { $0.state.isRinging }.count
         let others = center.calls.count - ringing
         ServiceManager.notify(
-            "STATUS=" + (center.calls.isEmpty ? "Waiting for calls" : "\(ringing) ringing, \(others) answered"))
+            "STATUS=" + (center.calls.isEmpty ? "Waiting for calls" : "\(ringing) ringing, \(others) answered")
+                + (isDisturbanceForbidden ? " · do not disturb" : ""))
     }
 }

@@ -43,7 +43,8 @@ extension Daemon {
         return [
             Self.check(
                 "daemon", .good, "ringd \(Version.text), up \(up / 3600) h \(up % 3600 / 60) min, pid \(getpid())"),
-            notificationCheck(), soundCheck(sound), ringtoneCheck(), gatewayCheck(), deviceCheck(), appsCheck(),
+            notificationCheck(), disturbanceCheck(), soundCheck(sound), ringtoneCheck(), gatewayCheck(), deviceCheck(),
+            appsCheck(),
             configCheck(), vibrationCheck(),
         ]
     }
@@ -69,6 +70,29 @@ extension Daemon {
                 cure: "do not disturb may be on; ringctl answer works")
         }
         return Self.check("notifications", .good, text)
+    }
+
+    private func disturbanceCheck() -> [DBusValue.Entry] {
+        let name = "do-not-disturb"
+        let desktop = edges.dnd.state
+        guard isDisturbanceForbidden else {
+            if desktop.isOn == true {
+                return Self.check(name, .good, "off for calls (screening.switch), though \(desktop.source) says on")
+            }
+            return desktop.isOn == nil && configuration.screening.switch == .auto
+                ? Self.check(name, .absent, "this desktop has no switch that is known (ringd has one: ringctl dnd on)")
+                : Self.check(name, .good, desktop.isOn == nil ? "off" : "off, says \(desktop.source)")
+        }
+        let isOwn = configuration.screening.switch == .on
+        let cure =
+            isOwn ? "ringctl dnd auto" : "switch it off in \(desktop.source), or for calls alone: ringctl dnd off"
+        var text = isOwn ? "on (ringctl dnd)" : "on, says \(desktop.source)"
+        if desktop.hidesCritical { text += ", which hides banners of calls, too (ringctl answer works)" }
+        switch configuration.screening.doNotDisturb {
+        case .ignore: return Self.check(name, .good, text + ": calls ring all the same (screening.do-not-disturb)")
+        case .silent: return Self.check(name, .warning, text + ": calls make no sound", cure: cure)
+        case .refuse: return Self.check(name, .bad, text + ": calls are missed, with a quiet notice", cure: cure)
+        }
     }
 
     private func soundCheck(_ sound: SoundStatus) -> [DBusValue.Entry] {

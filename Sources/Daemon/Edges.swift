@@ -16,9 +16,11 @@ final class Edges {
     let service = BusService()
     let notifications: NotificationClient
     let haptics: Haptics
+    let dnd: DoNotDisturb
+    let inhibitor: Inhibitor
+    let callAudio: CallAudio
     let handoffs: Handoffs
     let links = AppLinks()
-    let inhibitor: Inhibitor
     let missed: MissedNotices
     let store: Store
     let worker: Worker
@@ -32,14 +34,17 @@ final class Edges {
     var needsServerSound = false
 
     init(
-        bus: SessionBus?, notifications: NotificationClient, haptics: Haptics, handoffs: Handoffs,
-        inhibitor: Inhibitor, store: Store, worker: Worker, catalog: SoundCatalog
+        bus: SessionBus?, notifications: NotificationClient, haptics: Haptics, dnd: DoNotDisturb,
+        inhibitor: Inhibitor, callAudio: CallAudio, handoffs: Handoffs, store: Store, worker: Worker,
+        catalog: SoundCatalog
     ) {
         self.bus = bus
         self.notifications = notifications
         self.haptics = haptics
-        self.handoffs = handoffs
+        self.dnd = dnd
         self.inhibitor = inhibitor
+        self.callAudio = callAudio
+        self.handoffs = handoffs
         self.store = store
         self.worker = worker
         self.catalog = catalog

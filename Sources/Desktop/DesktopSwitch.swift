@@ -28,6 +28,10 @@ struct DesktopSwitch: Sendable {
         let interface: String
         /// Their first argument, where it tells which are meant.
         var firstArgument: String?
+        /// Of PropertiesChanged: those that matter. Servers tell of every banner by others.
+        var names: [String] = []
+        /// What a signal itself says, if it does: whose signals come with every banner need not be asked.
+        var told: (@Sendable (InboundMessage) -> Reading?)?
         /// An error with this beginning means "off": the switch was never touched.
         var errorOfOff: String?
     }
@@ -69,7 +73,8 @@ struct DesktopSwitch: Sendable {
         place: .bus(
             OnBus(
                 service: notifications, path: notificationsPath,
-                asks: [.property(notifications, "Inhibited") { flag($0) }], interface: properties)))
+                asks: [.property(notifications, "Inhibited") { flag($0) }], interface: properties,
+                firstArgument: notifications, names: ["Inhibited"])))
 
     static let dunst = DesktopSwitch(
         word: "dunst",
@@ -80,7 +85,8 @@ struct DesktopSwitch: Sendable {
                     Ask(
                         interface: properties, member: "GetAll", arguments: [.string("org.dunstproject.cmd0")],
                         read: { dunst($0.first) })
-                ], interface: properties, firstArgument: "org.dunstproject.cmd0")))
+                ], interface: properties, firstArgument: "org.dunstproject.cmd0",
+                names: ["paused", "pauseLevel"])))
 
     private static func dunst(_ all: DBusValue?) -> Reading? {
         guard let paused = all?["paused"]?.flag else { return nil }
@@ -95,7 +101,9 @@ struct DesktopSwitch: Sendable {
             OnBus(
                 service: "org.erikreider.swaync.cc", path: "/org/erikreider/swaync/cc",
                 asks: [Ask(interface: "org.erikreider.swaync.cc", member: "GetDnd", read: { flag($0.first) })],
-                interface: "org.erikreider.swaync.cc")))
+                interface: "org.erikreider.swaync.cc",
+                // `Subscribe(u count, b dnd, b isOpen)`, and from 0.8 on `SubscribeV2` with a fourth.
+                told: { $0.signature.hasPrefix("ubb") ? flag($0.arguments[1]) : nil })))
 
     static let mako = DesktopSwitch(
         word: "mako",
@@ -105,7 +113,7 @@ struct DesktopSwitch: Sendable {
                 asks: [
                     .property("fr.emersion.Mako", "Modes") { modes($0) },
                     Ask(interface: "fr.emersion.Mako", member: "ListModes", read: { modes($0.first) }),
-                ], interface: properties)))
+                ], interface: properties, firstArgument: "fr.emersion.Mako", names: ["Modes"])))
 
     /// mako(5) has no do-not-disturb, but a mode of that name as its example, which hides everything.
     private static func modes(_ value: DBusValue?) -> Reading? {

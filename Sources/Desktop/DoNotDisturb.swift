@@ -72,7 +72,13 @@ package final class DoNotDisturb: BusListener {
                 ask()
             }
         } else if isNews(message) {
-            ask()
+            if case .bus(let place)? = source?.place, message.sender == owner, !isAsking,
+                let reading = place.told?(message)
+            {
+                take(reading)
+            } else {
+                ask()
+            }
         }
         return false
     }
@@ -85,7 +91,13 @@ package final class DoNotDisturb: BusListener {
         switch source?.place {
         case .bus(let place):
             guard message.path == place.path, message.interface == place.interface else { return false }
-            return place.firstArgument == nil || message.arguments.first?.text == place.firstArgument
+            guard place.firstArgument == nil || message.arguments.first?.text == place.firstArgument else {
+                return false
+            }
+            guard message.member == "PropertiesChanged", message.arguments.count == 3 else { return true }
+            let changed = message.arguments[1].entries?.map(\.key) ?? []
+            let invalidated = message.arguments[2].elements?.compactMap(\.text) ?? []
+            return (changed + invalidated).contains(where: place.names.contains)
         case .settings(let place):
             guard message.interface == Self.dconf, message.member == "Notify" else { return false }
             // A key or a folder, and what in it: `("/org/gnome/", ["desktop/notifications/show-banners"], tag)`.

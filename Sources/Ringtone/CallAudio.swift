@@ -35,7 +35,8 @@ package final class CallAudio {
 
     /// Whose connection it is to use from now on; nil: nobody's. The player does not keep it alive.
     package func join(_ new: RingPlayer?) {
-        connectionLost()
+        reopen.disarm()
+        retire()
         player?.guest = nil
         player = new
         new?.guest = self
@@ -101,6 +102,11 @@ package final class CallAudio {
     private func end() {
         reopen.disarm()
         sayReleased()
+        retire()
+    }
+
+    /// A stream that the server has not named yet can only be ended later.
+    private func retire() {
         guard let stream else { return }
         self.stream = nil
         stream.onStopped = { [weak self, weak stream] in self?.stopping.removeAll { $0 === stream } }

@@ -6,10 +6,11 @@ import Testing
 
 /// What is written about interfaces names all of them.
 struct DocsTests {
+    private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
     private func page(_ name: String) throws -> String {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        return try String(contentsOf: root.appendingPathComponent(name), encoding: .utf8)
+        try String(contentsOf: root.appendingPathComponent(name), encoding: .utf8)
     }
 
     @Test func everyEventIsDocumented() throws {
@@ -19,17 +20,35 @@ struct DocsTests {
 
     @Test func everyMethodIsDocumented() throws {
         let text = try page("Docs/dbus.md")
-        for interface in BusInterface.root + [.call] {
+        for interface in BusInterface.described {
             #expect(text.contains(interface.name))
             for method in interface.methodNames { #expect(text.contains(method), "\(interface.name).\(method)") }
+        }
+    }
+
+    /// `RINGD_WRITE=1 swift test --filter DocsTests` writes the files anew.
+    @Test func theInstalledInterfacesAreOurs() throws {
+        for interface in BusInterface.described {
+            let file = root.appendingPathComponent("Systemd/interfaces/\(interface.name).xml")
+            if ProcessInfo.processInfo.environment["RINGD_WRITE"] != nil {
+                try interface.file.write(to: file, atomically: true, encoding: .utf8)
+            }
+            #expect(try String(contentsOf: file, encoding: .utf8) == interface.file, "\(file.lastPathComponent)")
         }
     }
 
     @Test func theReadMeNamesOnlySettingsThatExist() throws {
         let text = try page("README.md")
         let known = Set(Setting.all.map(\.name))
-        for match in text.matches(of: /`((?:ring|sound|history|apns)\.[a-z0-9-]+)/) where match.1 != "ring.md" {
+        for match in text.matches(of: /`((?:ring|sound|screening|apns)\.[a-z0-9-]+)/) where match.1 != "ring.md" {
             #expect(known.contains(String(match.1)), "\(match.1)")
+        }
+    }
+
+    @Test func theReadMeNamesEverySettingOfScreening() throws {
+        let text = try page("README.md")
+        for setting in Setting.all where setting.section == "screening" {
+            #expect(text.contains("`\(setting.name)`"), "\(setting.name)")
         }
     }
 }

@@ -350,7 +350,16 @@ final class Rig {
         try desk.scratch.make(name, Data(text.utf8))
     }
 
-    var streams: String { get throws { try desk.pactl("list", "short", "sink-inputs") } }
+    /// Streams that are heard, and not those that only hold the sound server for a call.
+    var streams: String { get throws { try inputs.filter { !$0.contains(Self.hold) }.joined(separator: "\n") } }
+
+    var holds: Int { get throws { try inputs.count { $0.contains(Self.hold) } } }
+
+    private static let hold = "s16le 1ch 8000Hz"
+
+    private var inputs: [Substring] {
+        get throws { try desk.pactl("list", "short", "sink-inputs").split(separator: "\n") }
+    }
 
     /// Neither seen nor heard, soon.
     func expectRest(_ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation) throws {

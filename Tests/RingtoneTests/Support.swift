@@ -43,9 +43,9 @@ final class Stage {
 
     /// Turns the loop until `done`; false if that does not come within `limit` seconds.
     @discardableResult
-    func turn(_ limit: Double = 15, until done: () -> Bool) throws -> Bool {
+    func turn(_ limit: Double = 15, until done: () throws -> Bool) throws -> Bool {
         let end = Instant.now + .milliseconds(Int64(limit * 1000))
-        while !done() {
+        while try !done() {
             guard .now < end else { return false }
             try loop.turn(timeout: .milliseconds(20))
         }
