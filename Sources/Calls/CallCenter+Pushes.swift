@@ -53,7 +53,7 @@ extension CallCenter {
         let known = tombstones[key, at: now]
         let stone = Tombstones.Stone(
             ended: known?.ended ?? now, until: now + policy.tombstoneTime, hadInvite: known?.hadInvite ?? false,
-            serial: known?.serial, stamp: known?.stamp, generation: known?.generation ?? 0)
+            serial: known?.serial, stamp: known?.stamp)
         tombstones.put(key, stone, at: now)
         if known?.hadInvite == true { return .alreadyOver }
         out.append(.remember(key))
@@ -98,8 +98,7 @@ extension CallCenter {
     mutating func recall(_ key: CallKey, hadInvite: Bool, ended: Instant, at now: Instant) {
         let until = ended + policy.tombstoneTime
         guard until > now, tombstones[key, at: now] == nil else { return }
-        tombstones.put(
-            key, .init(ended: ended, until: until, hadInvite: hadInvite, generation: 0), at: now)
+        tombstones.put(key, .init(ended: ended, until: until, hadInvite: hadInvite), at: now)
     }
 
     // MARK: A new call
@@ -109,17 +108,12 @@ extension CallCenter {
         _ arrived: Invite, _ update: CallUpdate, isConfirmed: Bool, at now: Instant
     ) -> PushOutcome {
         var invite = arrived
-        if let live = calls.first(where: { $0.invite.callKey == invite.callKey || $0.uuid == invite.uuid }) {
+        if let live = live(invite) {
             return merge(invite, into: live, at: now)
         }
         if let stone = tombstones[invite.callKey, at: now] {
             guard stone.isOutdated(by: invite) else { return overBefore(invite, stone, at: now) }
-            var next = stone
-            repeat {
-                next.generation += 1
-                invite.uuid = CallUUID(high: arrived.uuid.high, low: arrived.uuid.low ^ next.generation)
-            } while self[invite.uuid] != nil
-            tombstones.put(invite.callKey, next, at: now)
+            invite.uuid = another(arrived, at: now)
         }
         let wanted = min(invite.ringTime ?? policy.ringTime, policy.longestRing)
         var deadline = now + wanted
@@ -138,6 +132,21 @@ extension CallCenter {
         }
         if let crossed = cross(fresh, at: now) { return crossed }
         return ring(fresh, update, at: now)
+    }
+
+    /// For the next call with a key that was used before: a UUID of its own, beside those of earlier runs, too. No two
+    /// of them share the instant and what made the invite newer.
+    private func another(_ invite: Invite, at now: Instant) -> CallUUID {
+        var salt = UInt64(bitPattern: now.nanoseconds)
+        for part in [invite.serial ?? 0, invite.stamp ?? 0] {
+            salt = salt &* 0x9e37_79b9_7f4a_7c15 &+ UInt64(bitPattern: part)
+        }
+        while true {
+            salt = salt &* 0x9e37_79b9_7f4a_7c15 &+ 1
+            // Its variant stays (RFC 9562).
+            let next = CallUUID(high: invite.uuid.high, low: invite.uuid.low ^ (salt >> 2 | 1))
+            if self[next] == nil { return next }
+        }
     }
 
     private mutating func ring(_ call: Call, _ update: CallUpdate, at now: Instant) -> PushOutcome {
@@ -179,7 +188,7 @@ extension CallCenter {
     mutating func restore(
         _ invite: Invite, began: Instant, deadline: Instant, _ how: CallEvent.Restored, at now: Instant
     ) {
-        guard !calls.contains(where: { $0.uuid == invite.uuid || $0.invite.callKey == invite.callKey }) else { return }
+        guard live(invite) == nil else { return }
         // The rows of a database are outside values, too: no ring is longer than any may be.
         let deadline = min(deadline, began + policy.longestRing, now + policy.longestRing)
         var isOutgoing = how == .dialled

@@ -60,7 +60,7 @@ extension CallCenter {
         _ invite: Invite, _ update: CallUpdate, by app: String, at now: Instant
     ) -> CallError? {
         pushReported(by: app)
-        if let live = calls.first(where: { $0.uuid == invite.uuid || $0.invite.callKey == invite.callKey }) {
+        if let live = live(invite) {
             guard live.app == app, !live.isConfirmed else { return .incoming(.callUUIDAlreadyExists) }
             // The push rang it; now its app's own connection knows it, too (transition 7).
             self.update(live.uuid) {

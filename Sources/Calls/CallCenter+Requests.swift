@@ -80,7 +80,7 @@ extension CallCenter {
     ) -> CallError? {
         guard app == nil || invite.app == app else { return .request(.unentitled) }
         guard let provider = apps[invite.app]?.provider else { return .request(.unknownCallProvider) }
-        guard self[invite.uuid] == nil, plan.started != invite.uuid, tombstones[invite.callKey, at: now] == nil else {
+        guard live(invite) == nil, plan.started != invite.uuid, tombstones[invite.callKey, at: now] == nil else {
             return .request(.callUUIDAlreadyExists)
         }
         guard let handle = invite.caller.handle, !handle.value.isEmpty,
@@ -128,8 +128,9 @@ extension CallCenter {
                     .callDeferred, call.uuid, .info,
                     app.isAttached ? "waits for the app's log-in" : "waits for the app to start")
                 record(call.uuid)
+                wake(call.app, at: now)
             }
-            return wake(call.app, at: now)
+            return
         }
         guard call.isOutgoing || call.isConfirmed || !provider.hasSignalling else {
             if call.timers[.invite] == nil {
@@ -223,6 +224,7 @@ extension CallCenter {
                 if case .end = request { return .next }
                 return .stop
             }
+            if call.state.isEnding, request != .end(call.uuid) { return .stop }
             return run(request, on: call, at: now)
         }
     }
@@ -276,7 +278,7 @@ extension CallCenter {
     /// Dials (transition 50). A call that is on is held first.
     private mutating func start(_ invite: Invite, at now: Instant) -> Progress {
         let others = calls.filter { $0.state.takesTheUser }
-        guard self[invite.uuid] == nil, let app = apps[invite.app], app.provider != nil,
+        guard live(invite) == nil, let app = apps[invite.app], app.provider != nil,
             groups(of: invite.app) < maximumGroups(of: invite.app), others.allSatisfy({ canHold($0) })
         else { return .stop }
         var call = Call(invite: invite, state: .deferred, isOutgoing: true, began: now, deadline: now)

@@ -70,6 +70,11 @@ package struct CallCenter: Sendable {
     /// The call with this id, if it is live.
     package subscript(_ uuid: CallUUID) -> Call? { calls.first { $0.uuid == uuid } }
 
+    /// The live call that this invite speaks of: by its key, or by its UUID alone (N8).
+    func live(_ invite: Invite) -> Call? {
+        calls.first { $0.uuid == invite.uuid || $0.invite.callKey == invite.callKey }
+    }
+
     package mutating func handle(_ event: CallEvent, at now: Instant) -> [CallAction] {
         // What is due by now happens first: a call whose time ran out while the machine slept cannot be answered.
         expire(at: now)
@@ -166,10 +171,9 @@ package struct CallCenter: Sendable {
     mutating func bury(_ call: Call, at now: Instant) {
         // A made-up key is nobody's: the next push with the same words is another call.
         if call.invite.isKeySynthetic { return }
-        let generation = tombstones[call.invite.callKey, at: now]?.generation ?? 0
         let stone = Tombstones.Stone(
             ended: now, until: now + policy.tombstoneTime, hadInvite: true, serial: call.invite.serial,
-            stamp: call.invite.stamp, generation: generation)
+            stamp: call.invite.stamp)
         tombstones.put(call.invite.callKey, stone, at: now)
     }
 

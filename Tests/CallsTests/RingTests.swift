@@ -221,10 +221,22 @@ struct RingTests {
         world.send(.user(invite.uuid, .decline))
         #expect(world.push(.invite(.sample("42", serial: 1))) == .alreadyOver)
         guard case .rings(let second)? = world.push(.invite(.sample("42", serial: 2))) else {
-            Issue.record("the new generation does not ring")
+            Issue.record("the newer call does not ring")
             return
         }
         #expect(second != invite.uuid)
+        // After a restart, too: each has a row of its own.
+        world.send(.user(second, .decline))
+        world.restart()
+        world.send(.recall(invite.callKey, hadInvite: true, ended: world.now))
+        world.advance(.seconds(1))
+        var anew = Invite.sample("42", sentAt: world.now)
+        anew.stamp = 1_764_486_702_000_000_000
+        guard case .rings(let third)? = world.push(anew) else {
+            Issue.record("the call of the next run does not ring")
+            return
+        }
+        #expect(Set([invite.uuid, second, third]).count == 3)
     }
 
     @Test func aResentPushWithAFastClockDoesNotRingAgain() {

@@ -276,7 +276,13 @@ package struct World: Sendable {
         }
         if !attached.contains(new.call.app) { faults.append("asks an app that is not there to \(new.kind.word)") }
         if new.deadline <= now { faults.append("no time for an action") }
-        let rivals = open.values.filter { $0.call.uuid == new.call.uuid && $0.kind.word == new.kind.word }
+        if case .end = new.kind {
+        } else if new.call.state.isEnding || new.call.state.isEnded {
+            faults.append("asks to \(new.kind.word) a call that is \(new.call.state)")
+        }
+        let rivals = open.values.filter {
+            $0.call.uuid == new.call.uuid && $0.kind.word == new.kind.word && center.isOpen($0.id, of: $0.call.app)
+        }
         if !rivals.isEmpty, new.kind.word != "hold" { faults.append("two open actions to \(new.kind.word)") }
         open[new.id] = new
         asked.append(new)
