@@ -137,7 +137,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["JSON", "TestSupport", "ringctl", "ringd", "ringd-decode", "ringd-test-app"],
+            dependencies: [
+                "AVFoundation", "CallKit", "PushKit", "UserNotifications", "JSON", "TestSupport", "ringctl", "ringd",
+                "ringd-decode", "ringd-test-app",
+            ],
             swiftSettings: strict),
         // What several of them use: a headless desktop, and recordings of what it plays.
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),

@@ -2,7 +2,8 @@ internal import DBus
 public import Foundation
 
 /// What is new about a call. What was never set keeps its value.
-open class CXCallUpdate: NSObject, NSCopying {
+open class CXCallUpdate: NSObject, NSCopying, @unchecked Sendable {
+    // Unchecked: its owner's until it is reported, which copies what it says at once.
     open var remoteHandle: CXHandle?
     /// What the call is shown as; ringd has no address book that could know better.
     open var localizedCallerName: String?

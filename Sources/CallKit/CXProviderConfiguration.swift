@@ -2,7 +2,8 @@ internal import DBus
 public import Foundation
 
 /// What an app's calls are like.
-open class CXProviderConfiguration: NSObject, NSCopying {
+open class CXProviderConfiguration: NSObject, NSCopying, @unchecked Sendable {
+    // Unchecked: its owner's; a provider copies it.
     /// The app's name beside its calls; else its desktop file's.
     open internal(set) var localizedName: String?
     /// A sound's name: one of `ringctl sounds`, added with `ringctl sounds add FILE`; nil for the user's own ringtone.

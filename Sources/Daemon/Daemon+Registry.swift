@@ -4,6 +4,7 @@ internal import BusService
 internal import Calls
 internal import Config
 internal import DBus
+internal import EventLoop
 internal import Ringtone
 internal import Store
 
