@@ -8,6 +8,8 @@
 //   bus ID [SOUND]       the same over D-Bus
 //   cancel ID            a cancel push over TLS
 //   call METHOD          a method of org.ringd.CallController1, for the only candidate
+//   start NAME           StartServiceByName; AFTER is when the bus said that the name is owned
+//   history LIMIT        org.ringd.Monitor1.History
 //   flood COUNT BYTES    cancels of calls that are none, over TLS, each with a payload of BYTES
 #include <dbus/dbus.h>
 #include <openssl/err.h>
@@ -124,6 +126,24 @@ static void bare(void) {
     ask(call);
 }
 
+static void start(const char *name) {
+    dbus_uint32_t flags = 0;
+    DBusMessage *call = dbus_message_new_method_call(
+        "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "StartServiceByName");
+    dbus_message_append_args(call, DBUS_TYPE_STRING, &name, DBUS_TYPE_UINT32, &flags, DBUS_TYPE_INVALID);
+    ask(call);
+}
+
+static void history(dbus_int32_t limit) {
+    DBusMessage *call = to_ringd("org.ringd.Monitor1", "History");
+    DBusMessageIter arguments, filter;
+    dbus_message_iter_init_append(call, &arguments);
+    dbus_message_iter_open_container(&arguments, DBUS_TYPE_ARRAY, "{sv}", &filter);
+    option(&filter, "limit", DBUS_TYPE_INT32, "i", &limit);
+    dbus_message_iter_close_container(&arguments, &filter);
+    ask(call);
+}
+
 static void flood(long count, size_t size) {
     // As many frames to a write as fit: what a busy provider does.
     static unsigned char bytes[16384];
@@ -173,6 +193,10 @@ int main(int argc, char **argv) {
             DBusMessage *call = to_ringd("org.ringd.CallController1", id);
             dbus_message_append_args(call, DBUS_TYPE_STRING, &nobody, DBUS_TYPE_INVALID);
             ask(call);
+        } else if (!strcmp(word, "start")) {
+            start(id);
+        } else if (!strcmp(word, "history")) {
+            history(atoi(id));
         } else if (!strcmp(word, "flood")) {
             flood(atol(id), (size_t)atol(sound));
         } else {

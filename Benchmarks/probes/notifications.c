@@ -1,7 +1,10 @@
 // A notification server that does nothing but say when it was called.
 //
 // Each Notify: "notify NANOSECONDS SUMMARY" on standard output, by CLOCK_MONOTONIC, taken before the call is answered.
+// A line of standard input is an action that is chosen on the newest notification: "pressed NANOSECONDS", taken before
+// its signal leaves.
 #include <dbus/dbus.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +46,22 @@ static void closed(DBusConnection *bus, DBusMessage *call) {
     dbus_message_unref(signal);
 }
 
+static void press(DBusConnection *bus) {
+    char line[64];
+    const char *action = line;
+    if (!fgets(line, sizeof line, stdin)) exit(0);
+    line[strcspn(line, "\n")] = 0;
+    DBusMessage *signal = dbus_message_new_signal(
+        "/org/freedesktop/Notifications", "org.freedesktop.Notifications", "ActionInvoked");
+    dbus_message_append_args(signal, DBUS_TYPE_UINT32, &last_id, DBUS_TYPE_STRING, &action, DBUS_TYPE_INVALID);
+    long long before = now();
+    dbus_connection_send(bus, signal, NULL);
+    dbus_connection_flush(bus);
+    dbus_message_unref(signal);
+    printf("pressed %lld\n", before);
+    fflush(stdout);
+}
+
 static DBusHandlerResult filter(DBusConnection *bus, DBusMessage *message, void *unused) {
     long long at = now();
     (void)unused;
@@ -79,6 +98,12 @@ int main(void) {
     }
     printf("ready\n");
     fflush(stdout);
-    while (dbus_connection_read_write_dispatch(bus, -1)) continue;
+    struct pollfd ready[] = {{.fd = 0, .events = POLLIN}, {.events = POLLIN}};
+    dbus_connection_get_unix_fd(bus, &ready[1].fd);
+    while (poll(ready, 2, -1) > 0) {
+        if (ready[1].revents && !dbus_connection_read_write(bus, 0)) break;
+        while (dbus_connection_dispatch(bus) == DBUS_DISPATCH_DATA_REMAINS) continue;
+        if (ready[0].revents) press(bus);
+    }
     return 0;
 }
