@@ -93,7 +93,12 @@ let package = Package(
             name: "ringd-decode", dependencies: ["CLibAV", "CSndFile"], swiftSettings: strict),
 
         // The tests.
-        .testTarget(name: "CallsTests", dependencies: ["Base", "Calls"], swiftSettings: strict),
+        .testTarget(name: "CallsTests", dependencies: ["Base", "Calls", "CallsWalk"], swiftSettings: strict),
+        // Random walks through the core, for CallsTests and for the program that runs millions of them.
+        .target(name: "CallsWalk", dependencies: ["Base", "Calls"], path: "Tests/CallsWalk", swiftSettings: strict),
+        .executableTarget(
+            name: "ringd-soak", dependencies: ["Base", "Calls", "CallsWalk"], path: "Tests/Soak",
+            swiftSettings: strict),
         .testTarget(
             name: "APNsTests", dependencies: ["APNs", "Base", "Crypto", "JSON"], swiftSettings: strict),
         .testTarget(name: "PushesTests", dependencies: ["Base", "JSON", "Pushes"], swiftSettings: strict),

@@ -14,6 +14,8 @@ package struct Call: Sendable, Hashable {
     package internal(set) var nextRaise: Instant?
     /// A banner is wanted for it at present.
     package internal(set) var isShown = false
+    /// What that banner offers.
+    var offers = CallAction.Waiting.no
     package internal(set) var answered: Instant?
     package internal(set) var startedConnecting: Instant?
     package internal(set) var connected: Instant?

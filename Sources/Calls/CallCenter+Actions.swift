@@ -105,6 +105,7 @@ extension CallCenter {
             hold(call.uuid, by: holder)
         case .setHeld(false, _):
             guard call.state.isHeld else { return }
+            if let other = rival(of: call) { return holdAgain(call, for: other, at: now) }
             goOn(call.uuid, at: now)
         case .setMuted(let isMuted):
             update(call.uuid) { $0.isMuted = isMuted }

@@ -37,8 +37,10 @@ extension CallCenter {
                     $0.nextRaise = nil
                 }
                 out.append(.withdraw(call.uuid))
-            } else if call.state == .ringing(.silent) {
-                update(call.uuid) { $0.nextRaise = nil }
+            } else {
+                if call.state == .ringing(.silent) { update(call.uuid) { $0.nextRaise = nil } }
+                // What answering would do to the other call has changed.
+                if wanted && call.offers != waiting(call) { show(call.uuid) }
             }
         }
         if staysAwake == calls.isEmpty {
@@ -57,17 +59,30 @@ extension CallCenter {
 
     mutating func show(_ uuid: CallUUID) {
         guard let call = self[uuid] else { return }
-        out.append(.show(call, waiting(call)))
+        let offers = waiting(call)
+        update(uuid) { $0.offers = offers }
+        out.append(.show(call, offers))
     }
 
     /// What answering it would do to the call that is on.
     package func waiting(_ call: Call) -> CallAction.Waiting {
-        guard call.state == .ringing(.soft) else { return .no }
+        guard call.state.isRinging, isTaken else { return .no }
         return canHoldOthers(for: call) ? .mayHoldOther : .endsOther
+    }
+
+    /// Who waits in the queue hears busy once somebody is spoken to, if its app wants that (transition 17).
+    private mutating func refuseQueued(at now: Instant) {
+        guard isTaken else { return }
+        while let call = calls.first(where: {
+            $0.state == .ringing(.queued) && isProvided($0.app) && apps[$0.app]?.rules.isBusyWhenTaken == true
+        }) {
+            end(call.uuid, .busy, at: now)
+        }
     }
 
     /// Loudness of every waiting call, then the one sound and the one vibration.
     mutating func settleRing(at now: Instant) {
+        refuseQueued(at: now)
         let taken = isTaken
         var front: CallUUID?
         for call in calls {

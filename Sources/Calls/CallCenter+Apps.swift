@@ -66,7 +66,7 @@ extension CallCenter {
     private mutating func attached(_ app: String, at now: Instant) {
         guard var state = apps[app] else { return }
         // Started by the user and not by us: a new chance (callkit.md 5.6).
-        if state.wakeUntil == nil && state.isSuspended {
+        if state.isSuspended, state.wakeUntil.map({ $0 <= now }) ?? true {
             state.isSuspended = false
             state.strikes = []
             out.append(.strike(app: app, count: 0, isSuspended: false))
@@ -93,7 +93,7 @@ extension CallCenter {
         let unheard = openActions.filter { $0.value.isGoodbye && $0.value.call.app == app }.sorted { $0.key < $1.key }
         dropActions(ofApp: app)
         for (_, action) in unheard {
-            if case .end(let reason) = action.kind { apps[app]?.unsaid.append((action.call, reason)) }
+            if case .end(let reason) = action.kind { keepUnsaid(action.call, reason) }
         }
         for call in calls where call.app == app {
             switch call.state {
@@ -102,8 +102,7 @@ extension CallCenter {
                 guard call.isPresentedByApp else { continue }
                 present(call, at: now)
             case .deferred: update(call.uuid) { $0.timers[.attach] = nil }
-            case .ending(_, let reason): end(call.uuid, reason, isTold: true, at: now)
-            case .answering, .connecting, .requested, .dialing, .active, .held:
+            case .answering, .connecting, .requested, .dialing, .active, .held, .ending:
                 end(call.uuid, .failed(.clientGone), isTold: true, at: now)
             case .ended: break
             }
@@ -151,11 +150,7 @@ extension CallCenter {
     private mutating func void(_ app: String, _ reason: EndReason, at now: Instant) {
         dropActions(ofApp: app)
         for call in calls where call.app == app {
-            if case .ending(_, let first) = call.state {
-                end(call.uuid, first, isTold: true, at: now)
-            } else {
-                end(call.uuid, reason, at: now)
-            }
+            end(call.uuid, reason, isTold: call.state.isEnding, at: now)
         }
         transactions.removeAll { $0.app == app }
         apps[app]?.unsaid = []
@@ -170,10 +165,15 @@ extension CallCenter {
             return
         }
         guard app.isAttached, app.session == .up else {
-            if app.unsaid.count < Self.mostUndelivered { apps[call.app]?.unsaid.append((call, reason)) }
+            keepUnsaid(call, reason)
             return wake(call.app, at: now)
         }
         perform(.end(reason), on: call, isGoodbye: true, at: now)
+    }
+
+    private mutating func keepUnsaid(_ call: Call, _ reason: EndReason) {
+        guard let count = apps[call.app]?.unsaid.count, count < Self.mostUndelivered else { return }
+        apps[call.app]?.unsaid.append((call, reason))
     }
 
     private mutating func sayUnsaid(_ app: String, at now: Instant) {
@@ -217,7 +217,8 @@ extension CallCenter {
     /// The app reports a call: its oldest push that waits for that is answered.
     mutating func pushReported(by app: String) {
         guard
-            let id = openPushes.filter({ $0.value.app == app && !$0.value.isReported }).keys.min()
+            let id = openPushes.filter({ $0.value.app == app && $0.value.mustReport && !$0.value.isReported }).keys
+                .min()
         else { return }
         openPushes[id]?.isReported = true
     }

@@ -51,6 +51,21 @@ extension CallCenter {
         activateAudio(uuid, at: now)
     }
 
+    /// Another call, in no conference with this one, that the user is speaking or about to speak on.
+    func rival(of call: Call) -> Call? {
+        calls.first {
+            $0.uuid != call.uuid && $0.state.takesTheUser && (call.group == nil || $0.group != call.group)
+        }
+    }
+
+    /// The app let it go on, and the user has taken another one meanwhile: that is the later word.
+    mutating func holdAgain(_ call: Call, for other: Call, at now: Instant) {
+        let holder = CallState.Holder.auto(other.uuid)
+        update(call.uuid) { $0.state = .held(holder) }
+        perform(.setHeld(true, holder), on: self[call.uuid] ?? call, isForced: true, at: now)
+        record(call.uuid)
+    }
+
     mutating func hold(_ uuid: CallUUID, by holder: CallState.Holder) {
         stopAudio(uuid)
         update(uuid) { $0.state = .held(holder) }
@@ -74,9 +89,11 @@ extension CallCenter {
 
     /// Calls that another one put on hold go on when that one is gone (transition 60).
     mutating func resumeHeld(at now: Instant) {
-        guard policy.resumesHeld, !calls.contains(where: { $0.state.takesTheUser || $0.state.isEnding }) else { return }
+        guard policy.resumesHeld, !calls.contains(where: { $0.state.isEnding }) else { return }
         for call in calls {
-            guard case .held(.auto(let cause)) = call.state, self[cause] == nil else { continue }
+            guard case .held(.auto(let cause)) = call.state, self[cause]?.state.isRinging ?? true,
+                rival(of: call) == nil
+            else { continue }
             // One try is under way, or the app is not there to be asked.
             guard apps[call.app]?.isAttached == true, openAction(of: call.uuid, in: .hold) == nil else { continue }
             perform(.setHeld(false, .user), on: call, at: now)
@@ -114,10 +131,10 @@ extension CallCenter {
     func maximumGroups(of app: String) -> Int { apps[app]?.provider?.maximumCallGroups ?? 1 }
 
     /// Independent calls of an app: conferences count once.
-    func groups(of app: String, besides uuid: CallUUID? = nil) -> Int {
+    func groups(of app: String, besides others: Set<CallUUID> = []) -> Int {
         var conferences: Set<UInt64> = []
         var single = 0
-        for call in calls where call.app == app && call.uuid != uuid && call.state.countsAsGroup {
+        for call in calls where call.app == app && !others.contains(call.uuid) && call.state.countsAsGroup {
             if let group = call.group { conferences.insert(group) } else { single += 1 }
         }
         return conferences.count + single
@@ -153,6 +170,8 @@ extension CallCenter {
             }
             record(member.uuid)
         }
+        // Whom it has left, if it came from another conference.
+        if wasOn { yieldOthers(to: uuid, at: now) }
     }
 
     private mutating func leaveGroup(_ call: Call, at now: Instant) {

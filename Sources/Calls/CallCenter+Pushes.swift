@@ -18,10 +18,22 @@ extension CallCenter {
             return
         }
         // Whether the app owes a report is known before the push has changed anything (callkit.md 2.7, mustReport).
-        let mustReport = state.rules.mustReport && !state.isForeground && !calls.contains { $0.app == app }
+        let mustReport =
+            state.rules.mustReport && !state.isForeground && isFresh(signal, at: now)
+            && !calls.contains { $0.app == app }
         let outcome = state.rules.mustReport ? PushOutcome.toApp : outcome(of: signal, at: now)
         out.append(.completePush(id, outcome))
         keep(id, for: app, call: outcome.call, mustReport: mustReport, at: now)
+    }
+
+    /// It announces a call, and not too late: the end of one needs no report (callkit.md I-09).
+    private func isFresh(_ signal: Signal, at now: Instant) -> Bool {
+        guard case .invite(let invite) = signal else { return false }
+        return !isStale(invite, at: now) && invite.expiresAt.map { $0 > now } ?? true
+    }
+
+    private func isStale(_ invite: Invite, at now: Instant) -> Bool {
+        invite.sentAt.map { now - $0 > policy.lifetime } ?? false
     }
 
     private mutating func outcome(of signal: Signal, at now: Instant) -> PushOutcome {
@@ -41,7 +53,7 @@ extension CallCenter {
         let known = tombstones[key, at: now]
         let stone = Tombstones.Stone(
             ended: known?.ended ?? now, until: now + policy.tombstoneTime, hadInvite: known?.hadInvite ?? false,
-            serial: known?.serial, stamp: known?.stamp, generation: known?.generation ?? 0)
+            serial: known?.serial, stamp: known?.stamp)
         tombstones.put(key, stone, at: now)
         if known?.hadInvite == true { return .alreadyOver }
         out.append(.remember(key))
@@ -67,10 +79,14 @@ extension CallCenter {
     }
 
     /// It went unanswered here a moment ago, because another device had taken it (transition 71).
-    private mutating func annotate(_ key: CallKey, _ reason: EndReason, at now: Instant) {
-        guard reason != .remoteEnded, let index = lately.firstIndex(where: { $0.invite.callKey == key }) else { return }
+    mutating func annotate(_ key: CallKey, _ reason: EndReason, at now: Instant) {
+        guard [.answeredElsewhere, .declinedElsewhere].contains(reason),
+            let index = lately.firstIndex(where: { $0.invite.callKey == key })
+        else { return }
         var call = lately.remove(at: index)
-        guard case .ended(.unanswered) = call.state, let ended = call.ended, now - ended <= policy.annotateTime
+        // A cancel may have been all that its sender could say (callkit.md I-59).
+        guard [.ended(.unanswered), .ended(.remoteEnded)].contains(call.state), let ended = call.ended,
+            now - ended <= policy.annotateTime
         else { return }
         call.detail = call.detail.isEmpty ? reason.word : call.detail
         out.append(.withdrawNotice(call))
@@ -82,8 +98,7 @@ extension CallCenter {
     mutating func recall(_ key: CallKey, hadInvite: Bool, ended: Instant, at now: Instant) {
         let until = ended + policy.tombstoneTime
         guard until > now, tombstones[key, at: now] == nil else { return }
-        tombstones.put(
-            key, .init(ended: ended, until: until, hadInvite: hadInvite, generation: 0), at: now)
+        tombstones.put(key, .init(ended: ended, until: until, hadInvite: hadInvite), at: now)
     }
 
     // MARK: A new call
@@ -93,26 +108,21 @@ extension CallCenter {
         _ arrived: Invite, _ update: CallUpdate, isConfirmed: Bool, at now: Instant
     ) -> PushOutcome {
         var invite = arrived
-        if let live = calls.first(where: { $0.invite.callKey == invite.callKey || $0.uuid == invite.uuid }) {
+        if let live = live(invite) {
             return merge(invite, into: live, at: now)
         }
         if let stone = tombstones[invite.callKey, at: now] {
             guard stone.isOutdated(by: invite) else { return overBefore(invite, stone, at: now) }
-            let generation = stone.generation + 1
-            var next = stone
-            next.generation = generation
-            tombstones.put(invite.callKey, next, at: now)
-            invite.uuid = CallUUID(high: invite.uuid.high, low: invite.uuid.low ^ generation)
+            invite.uuid = another(arrived, at: now)
         }
         let wanted = min(invite.ringTime ?? policy.ringTime, policy.longestRing)
         var deadline = now + wanted
         if let expires = invite.expiresAt { deadline = min(deadline, expires) }
-        let isStale = invite.sentAt.map { now - $0 > policy.lifetime } ?? false
         var fresh = Call(invite: invite, state: .ringing(.queued), began: now, deadline: deadline)
         fresh.isConfirmed = isConfirmed
         fresh.account = apps[invite.app]?.account ?? ""
         _ = fresh.apply(update)
-        if isStale || deadline - now < min(policy.shortestRing, wanted) {
+        if isStale(invite, at: now) || deadline - now < min(policy.shortestRing, wanted) {
             stillborn(fresh, .expired, at: now)
             return .tooLate(invite.uuid)
         }
@@ -122,6 +132,21 @@ extension CallCenter {
         }
         if let crossed = cross(fresh, at: now) { return crossed }
         return ring(fresh, update, at: now)
+    }
+
+    /// For the next call with a key that was used before: a UUID of its own, beside those of earlier runs, too. No two
+    /// of them share the instant and what made the invite newer.
+    private func another(_ invite: Invite, at now: Instant) -> CallUUID {
+        var salt = UInt64(bitPattern: now.nanoseconds)
+        for part in [invite.serial ?? 0, invite.stamp ?? 0] {
+            salt = salt &* 0x9e37_79b9_7f4a_7c15 &+ UInt64(bitPattern: part)
+        }
+        while true {
+            salt = salt &* 0x9e37_79b9_7f4a_7c15 &+ 1
+            // Its variant stays (RFC 9562).
+            let next = CallUUID(high: invite.uuid.high, low: invite.uuid.low ^ (salt >> 2 | 1))
+            if self[next] == nil { return next }
+        }
     }
 
     private mutating func ring(_ call: Call, _ update: CallUpdate, at now: Instant) -> PushOutcome {
@@ -163,7 +188,7 @@ extension CallCenter {
     mutating func restore(
         _ invite: Invite, began: Instant, deadline: Instant, _ how: CallEvent.Restored, at now: Instant
     ) {
-        guard self[invite.uuid] == nil else { return }
+        guard live(invite) == nil else { return }
         // The rows of a database are outside values, too: no ring is longer than any may be.
         let deadline = min(deadline, began + policy.longestRing, now + policy.longestRing)
         var isOutgoing = how == .dialled
@@ -233,9 +258,9 @@ extension CallCenter {
 
     /// A second push for a live call: newer text in place, never a new alert, never more time (transition 7).
     private mutating func merge(_ invite: Invite, into call: Call, at now: Instant) -> PushOutcome {
-        if let old = call.invite.serial, let new = invite.serial, new <= old { return .updated(call.uuid) }
         // Another app's call that happens to have the same UUID is not this one (N16).
         guard call.app == invite.app else { return .unusable("the call id is in use by another app") }
+        if let old = call.invite.serial, let new = invite.serial, new <= old { return .updated(call.uuid) }
         var changed = false
         update(call.uuid) { call in
             let before = call.invite
@@ -256,7 +281,7 @@ extension CallCenter {
     }
 
     /// An invite whose cancel came first, or a repeat of one that is over (transition 4).
-    private mutating func overBefore(_ invite: Invite, _ stone: Tombstones.Stone, at now: Instant) -> PushOutcome {
+    mutating func overBefore(_ invite: Invite, _ stone: Tombstones.Stone, at now: Instant) -> PushOutcome {
         var stone = stone
         stone.until = now + policy.tombstoneTime
         if !stone.hadInvite {

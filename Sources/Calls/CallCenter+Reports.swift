@@ -6,18 +6,20 @@ extension CallCenter {
         _ what: CallEvent.Report, of uuid: CallUUID, by app: String, at now: Instant
     ) -> CallError? {
         if case .newIncoming(let invite, let update) = what { return reportNew(invite, update, by: app, at: now) }
-        guard let call = self[uuid], call.app == app else { return .request(.unknownCallUUID) }
+        guard let call = self[uuid], call.app == app else {
+            if case .ended(let reason, _, _) = what,
+                let over = lately.first(where: { $0.uuid == uuid && $0.app == app })
+            {
+                annotate(over.invite.callKey, reason, at: now)
+            }
+            return .request(.unknownCallUUID)
+        }
         switch what {
         case .newIncoming: return nil
         case .updated(let update): change(call, update)
         case .ended(let reason, let stated, let detail):
             update(uuid) { $0.detail = detail }
-            // The user's own end came first.
-            if case .ending(_, let first) = call.state {
-                end(uuid, first, stated: stated, isTold: true, at: now)
-            } else {
-                end(uuid, reason, stated: stated, isTold: true, at: now)
-            }
+            end(uuid, reason, stated: stated, isTold: true, at: now)
         case .startedConnecting(let stated):
             guard call.isOutgoing else { return .request(.invalidAction) }
             if case .requested = call.state { dial(uuid, stated: stated, at: now) }
@@ -58,7 +60,7 @@ extension CallCenter {
         _ invite: Invite, _ update: CallUpdate, by app: String, at now: Instant
     ) -> CallError? {
         pushReported(by: app)
-        if let live = calls.first(where: { $0.uuid == invite.uuid || $0.invite.callKey == invite.callKey }) {
+        if let live = live(invite) {
             guard live.app == app, !live.isConfirmed else { return .incoming(.callUUIDAlreadyExists) }
             // The push rang it; now its app's own connection knows it, too (transition 7).
             self.update(live.uuid) {
@@ -69,7 +71,10 @@ extension CallCenter {
             if let call = self[live.uuid] { change(call, update) }
             return nil
         }
-        guard tombstones[invite.callKey, at: now] == nil else { return .incoming(.callUUIDAlreadyExists) }
+        if let stone = tombstones[invite.callKey, at: now] {
+            _ = overBefore(invite, stone, at: now)
+            return .incoming(.callUUIDAlreadyExists)
+        }
         switch take(invite, update, isConfirmed: true, at: now) {
         case .filtered(_, .blockList): return .incoming(.filteredByBlockList)
         case .filtered: return .incoming(.filteredByDoNotDisturb)

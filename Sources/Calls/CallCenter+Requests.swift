@@ -30,34 +30,39 @@ extension CallCenter {
         guard steps.count <= Self.mostSteps else { return .request(.invalidAction) }
         // One app that floods has no more than its share.
         guard transactions.count(where: { $0.app == app }) < Self.mostTransactions else { return .request(.unknown) }
-        // What earlier steps change, as far as later ones depend on it.
-        var freed: Set<CallUUID> = []
-        var started: Set<CallUUID> = []
+        var plan = Plan()
         for step in steps {
-            if let refusal = refusal(of: step, by: app, freed: &freed, started: &started) { return refusal }
+            if let refusal = refusal(of: step, by: app, &plan, at: now) { return refusal }
         }
         transactions.append(Transaction(app: app, steps: steps.map { .request($0) }))
         return nil
     }
 
+    /// What earlier steps of a transaction change, as far as later ones depend on it.
+    private struct Plan {
+        var ended: Set<CallUUID> = []
+        var held: Set<CallUUID> = []
+        var started: CallUUID?
+    }
+
     private func refusal(
-        of step: CallRequest, by app: String?, freed: inout Set<CallUUID>, started: inout Set<CallUUID>
+        of step: CallRequest, by app: String?, _ plan: inout Plan, at now: Instant
     ) -> CallError? {
-        if case .start(let invite) = step { return refusal(toStart: invite, by: app, freed, &started) }
+        if case .start(let invite) = step { return refusal(toStart: invite, by: app, &plan, at: now) }
         guard let call = self[step.call], app == nil || call.app == app else {
             // A call that this transaction starts may be spoken of by its later steps.
-            return started.contains(step.call) ? nil : .request(.unknownCallUUID)
+            return plan.started == step.call ? nil : .request(.unknownCallUUID)
         }
         let invalid = CallError.request(.invalidAction)
         switch step {
         case .start: return nil
         case .answer: return call.isOutgoing || call.state.isHeld || call.state.isEnding ? invalid : nil
         case .end:
-            freed.insert(call.uuid)
+            plan.ended.insert(call.uuid)
             return nil
         case .setHeld(_, let isHeld):
             guard call.state.isConnected else { return invalid }
-            if isHeld { freed.insert(call.uuid) }
+            if isHeld { plan.held.insert(call.uuid) }
             return !isHeld || call.state.isHeld || call.features.holding && isProvided(call.app) ? nil : invalid
         case .setMuted: return call.state.isConnected || call.state.takesTheUser ? nil : invalid
         case .setGroup(_, nil): return call.group != nil && call.features.ungrouping ? nil : invalid
@@ -71,23 +76,24 @@ extension CallCenter {
     }
 
     private func refusal(
-        toStart invite: Invite, by app: String?, _ freed: Set<CallUUID>, _ started: inout Set<CallUUID>
+        toStart invite: Invite, by app: String?, _ plan: inout Plan, at now: Instant
     ) -> CallError? {
         guard app == nil || invite.app == app else { return .request(.unentitled) }
         guard let provider = apps[invite.app]?.provider else { return .request(.unknownCallProvider) }
-        guard self[invite.uuid] == nil, !started.contains(invite.uuid) else {
+        guard live(invite) == nil, plan.started != invite.uuid, tombstones[invite.callKey, at: now] == nil else {
             return .request(.callUUIDAlreadyExists)
         }
         guard let handle = invite.caller.handle, !handle.value.isEmpty,
             provider.supportedHandleTypes.isEmpty || provider.supportedHandleTypes.contains(handle.kind)
         else { return .request(.invalidAction) }
-        let others = calls.filter { $0.state.takesTheUser && !freed.contains($0.uuid) }
-        let held = freed.count(where: { self[$0]?.app == invite.app && self[$0]?.state.countsAsGroup == true })
-        let used = groups(of: invite.app) - held + started.count
-        guard used < provider.maximumCallGroups, others.allSatisfy({ canHold($0) }),
-            calls.count < policy.mostCallsOfAll
+        let others = calls.filter {
+            $0.state.takesTheUser && !plan.ended.contains($0.uuid) && !plan.held.contains($0.uuid)
+        }
+        // Two cannot be dialled in one go: neither can be held before it is connected.
+        guard plan.started == nil, groups(of: invite.app, besides: plan.ended) < provider.maximumCallGroups,
+            others.allSatisfy({ canHold($0) }), calls.count < policy.mostCallsOfAll
         else { return .request(.maximumCallGroupsReached) }
-        started.insert(invite.uuid)
+        plan.started = invite.uuid
         return nil
     }
 
@@ -122,8 +128,9 @@ extension CallCenter {
                     .callDeferred, call.uuid, .info,
                     app.isAttached ? "waits for the app's log-in" : "waits for the app to start")
                 record(call.uuid)
+                wake(call.app, at: now)
             }
-            return wake(call.app, at: now)
+            return
         }
         guard call.isOutgoing || call.isConfirmed || !provider.hasSignalling else {
             if call.timers[.invite] == nil {
@@ -143,7 +150,10 @@ extension CallCenter {
     private mutating func advanceTransactions(at now: Instant) {
         var index = 0
         while index < transactions.count {
-            if case .call(let uuid)? = transactions[index].wait, isThrough(uuid) { transactions[index].wait = nil }
+            if case .call(let uuid)? = transactions[index].wait, let isThrough = isThrough(uuid) {
+                transactions[index].wait = nil
+                if !isThrough { transactions[index].steps = [] }
+            }
             guard transactions[index].wait == nil else {
                 index += 1
                 continue
@@ -167,10 +177,19 @@ extension CallCenter {
         }
     }
 
-    private func isThrough(_ uuid: CallUUID) -> Bool {
+    /// It was answered, by being handed over: transactions that wait for it go on.
+    mutating func goOn(after uuid: CallUUID) {
+        for index in transactions.indices where transactions[index].wait == .call(uuid) {
+            transactions[index].wait = nil
+        }
+    }
+
+    /// Whether an answer or a start has come about; nil while that is open.
+    private func isThrough(_ uuid: CallUUID) -> Bool? {
         switch self[uuid]?.state {
-        case .deferred, .answering, .connecting, .requested: false
-        case nil, .ringing, .dialing, .active, .held, .ending, .ended: true
+        case .deferred, .answering, .connecting, .requested: nil
+        case .dialing, .active, .held: true
+        case nil, .ringing, .ending, .ended: false
         }
     }
 
@@ -205,6 +224,7 @@ extension CallCenter {
                 if case .end = request { return .next }
                 return .stop
             }
+            if call.state.isEnding, request != .end(call.uuid) { return .stop }
             return run(request, on: call, at: now)
         }
     }
@@ -258,7 +278,7 @@ extension CallCenter {
     /// Dials (transition 50). A call that is on is held first.
     private mutating func start(_ invite: Invite, at now: Instant) -> Progress {
         let others = calls.filter { $0.state.takesTheUser }
-        guard self[invite.uuid] == nil, let app = apps[invite.app], app.provider != nil,
+        guard live(invite) == nil, let app = apps[invite.app], app.provider != nil,
             groups(of: invite.app) < maximumGroups(of: invite.app), others.allSatisfy({ canHold($0) })
         else { return .stop }
         var call = Call(invite: invite, state: .deferred, isOutgoing: true, began: now, deadline: now)

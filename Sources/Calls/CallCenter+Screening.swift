@@ -81,7 +81,11 @@ extension CallCenter {
             .callIgnored, call.uuid, .info,
             "both sides called at once: \(theirsWins ? "theirs is taken" : "ours goes on")",
             [.init("other", .text("\(ours.uuid)"))])
-        guard theirsWins else { return .crossed(call.uuid) }
+        guard theirsWins else {
+            // A repeat of it does not ring later on.
+            bury(call, at: now)
+            return .crossed(call.uuid)
+        }
         end(ours.uuid, .remoteEnded, at: now)
         calls.append(call)
         out.append(.record(call))

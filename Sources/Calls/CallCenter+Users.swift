@@ -83,18 +83,18 @@ extension CallCenter {
     func canHoldOthers(for call: Call) -> Bool {
         let others = calls.filter { $0.uuid != call.uuid && $0.state.takesTheUser }
         guard others.allSatisfy({ canHold($0) }) else { return false }
-        return groups(of: call.app, besides: call.uuid) < maximumGroups(of: call.app)
+        return groups(of: call.app, besides: [call.uuid]) < maximumGroups(of: call.app)
     }
 
     func canHold(_ call: Call) -> Bool {
         call.state == .active && call.features.holding && apps[call.app]?.isAttached == true
     }
 
-    /// A hold that was to make room did not come about: the call rings again with the time that is left, or ends.
+    /// A hold that was to make room did not come about: the call rings again if time is left, else it ends.
     mutating func refuseRoom(waitingFor id: ActionID, at now: Instant) {
         for call in calls where call.waitsFor.contains(id) {
-            if call.isOutgoing {
-                end(call.uuid, .failed(.start), at: now)
+            guard !call.isOutgoing, call.deadline > now else {
+                end(call.uuid, .failed(call.isOutgoing ? .start : .answer), at: now)
                 continue
             }
             note(.callIgnored, call.uuid, .warning, "the other call could not be held: this one waits again")
@@ -131,8 +131,10 @@ extension CallCenter {
             record(call.uuid)
             return id
         }
-        end(call.uuid, reason, isTold: true, at: now)
-        sayGoodbye(call, reason, at: now)
+        // What it was never asked to dial, its app cannot end.
+        let isUnheard = call.isOutgoing && call.state == .deferred
+        end(call.uuid, reason, isTold: !isUnheard, at: now)
+        if !isUnheard { sayGoodbye(call, reason, at: now) }
         return nil
     }
 

@@ -50,8 +50,30 @@ package struct CallCenter: Sendable {
         return next
     }
 
+    /// What waits for a reply of some app: nothing, once every call is over or connected.
+    package struct Load: Sendable, Equatable {
+        package var actions = 0
+        package var pushes = 0
+        package var transactions = 0
+
+        package init() {}
+    }
+
+    package var load: Load {
+        var load = Load()
+        load.actions = openActions.count
+        load.pushes = openPushes.count
+        load.transactions = transactions.count
+        return load
+    }
+
     /// The call with this id, if it is live.
     package subscript(_ uuid: CallUUID) -> Call? { calls.first { $0.uuid == uuid } }
+
+    /// The live call that this invite speaks of: by its key, or by its UUID alone (N8).
+    func live(_ invite: Invite) -> Call? {
+        calls.first { $0.uuid == invite.uuid || $0.invite.callKey == invite.callKey }
+    }
 
     package mutating func handle(_ event: CallEvent, at now: Instant) -> [CallAction] {
         // What is due by now happens first: a call whose time ran out while the machine slept cannot be answered.
@@ -105,6 +127,8 @@ package struct CallCenter: Sendable {
     ) {
         guard let index = calls.firstIndex(where: { $0.uuid == uuid }) else { return }
         var call = calls.remove(at: index)
+        // The user's own end came first.
+        let reason = call.state.endingReason ?? reason
         dropActions(of: uuid)
         if call.audio != .off { out.append(.audio(call, isOn: false)) }
         call.audio = .off
@@ -115,6 +139,7 @@ package struct CallCenter: Sendable {
         call.timers = [:]
         if isQuiet { call.isQuiet = true }
         bury(call, at: now)
+        if reason == .handedOver { goOn(after: uuid) }
         dissolve(group: call.group)
         // Silence first: the sound, the vibration and the banner go before anything is written or told.
         settleRing(at: now)
@@ -143,13 +168,12 @@ package struct CallCenter: Sendable {
             ])
     }
 
-    private mutating func bury(_ call: Call, at now: Instant) {
+    mutating func bury(_ call: Call, at now: Instant) {
         // A made-up key is nobody's: the next push with the same words is another call.
         if call.invite.isKeySynthetic { return }
-        let generation = tombstones[call.invite.callKey, at: now]?.generation ?? 0
         let stone = Tombstones.Stone(
             ended: now, until: now + policy.tombstoneTime, hadInvite: true, serial: call.invite.serial,
-            stamp: call.invite.stamp, generation: generation)
+            stamp: call.invite.stamp)
         tombstones.put(call.invite.callKey, stone, at: now)
     }
 

@@ -49,7 +49,10 @@ package enum CallState: Sendable, Hashable {
 
     package var isHeld: Bool { if case .held = self { true } else { false } }
 
-    package var isEnding: Bool { if case .ending = self { true } else { false } }
+    package var isEnding: Bool { endingReason != nil }
+
+    /// Why a call is `ending`.
+    package var endingReason: EndReason? { if case .ending(_, let reason) = self { reason } else { nil } }
 
     /// Accepted here, and not through yet.
     package var isAnswering: Bool {

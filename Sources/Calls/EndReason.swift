@@ -34,13 +34,13 @@ package enum EndReason: Sendable, Hashable {
         /// The app did not reply in time.
         case timeout
         /// The app vanished from the bus.
-        case clientGone
+        case clientGone = "client-gone"
         /// The app never came.
-        case clientUnavailable
+        case clientUnavailable = "client-unavailable"
         /// The app could not log in to its service.
         case login
         /// A push came, and never the call itself.
-        case noInvite
+        case noInvite = "no-invite"
         /// The app took the answer and never got through.
         case connect
         /// The app lost its service and did not find it again.
@@ -131,7 +131,8 @@ package enum EndReason: Sendable, Hashable {
         case .busy, .filtered(.doNotDisturb), .filtered(.unknownCaller): .quietlyMissed
         case .remoteEnded: call.wasConnected || call.isOutgoing ? nil : call.isQuiet ? .quietlyMissed : .missed
         case .failed(.unbound), .failed(.reset): nil
-        case .failed: call.isOutgoing || call.answered != nil ? .failed : .missed
+        case .failed:
+            call.isOutgoing || call.answered != nil ? .failed : call.isQuiet ? .quietlyMissed : .missed
         case .handedOver, .local, .declined, .cancelled, .ignored, .answeredElsewhere, .declinedElsewhere,
             .filtered(.blockList):
             nil

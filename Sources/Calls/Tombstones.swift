@@ -11,7 +11,6 @@ struct Tombstones: Sendable {
         var hadInvite: Bool
         var serial: Int64?
         var stamp: Int64?
-        var generation: UInt64
     }
 
     /// Each app has its own: one that floods forgets its own calls and nobody else's.

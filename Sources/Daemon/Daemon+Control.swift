@@ -143,8 +143,8 @@ extension Daemon {
         switch verb {
         case "hang up": "live"
         case "unhold": "on hold"
-        case "hold", "dtmf", "start-audio": "active"
-        case "mute", "unmute", "group", "ungroup": "connected"
+        case "hold", "dtmf", "start-audio", "mute", "unmute": "active"
+        case "group", "ungroup": "connected"
         default: "ringing"
         }
     }

@@ -170,7 +170,10 @@ extension Daemon {
         return Invite(
             uuid: uuid, app: app, key: uuid.description,
             caller: Caller(
-                name: CallUpdate(details).name, handle: Handle(clean, kind: details["handle-type"]?.text)),
+                name: (details["caller"]?.text).flatMap { text in
+                    let clean = Text.clean(text, limit: 512)
+                    return clean.isEmpty ? nil : clean
+                }, handle: Handle(clean, kind: details["handle-type"]?.text)),
             isVideo: details["video"]?.flag ?? false)
     }
 

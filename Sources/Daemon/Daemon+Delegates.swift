@@ -198,7 +198,9 @@ extension Daemon {
             call.app, .provider, "ProvideRemoteInfo", [.string(call.uuid.description), .dict(entries(call))],
             timeout: .seconds(2)
         ) { [unowned self] result in
-            guard case .success(let values) = result, let details = values.first, details.entries != nil else { return }
+            guard case .success(let values) = result, let details = values.first, details.entries != nil,
+                CallUpdate.fault(in: details, isNew: false) == nil
+            else { return }
             _ = ask { .report($0, app: call.app, call.uuid, .updated(CallUpdate(details))) }
         }
     }

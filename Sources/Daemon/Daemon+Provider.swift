@@ -155,12 +155,13 @@ extension Daemon {
                 "org.freedesktop.DBus.Error.LimitsExceeded", "an app reports at most 60 new calls a minute")
         }
         let details = call.arguments[2]
+        if let wrong = CallUpdate.fault(in: details, isNew: true) { throw invalid(wrong) }
         let update = CallUpdate(details)
         var invite = Invite(
             uuid: uuid, app: app, key: uuid.description, caller: Caller(name: update.name, handle: update.handle),
             isVideo: update.isVideo ?? false)
-        invite.sound = details["sound"]?.text.flatMap { $0.isEmpty || $0.utf8.count > 256 ? nil : $0 }
-        if let seconds = details["time"]?.real, seconds > 0, seconds < 1e6 { invite.ringTime = .seconds(seconds) }
+        invite.sound = details["sound"]?.text.flatMap { $0.isEmpty ? nil : $0 }
+        if let seconds = details["time"]?.real { invite.ringTime = .seconds(seconds) }
         if let refused = ask({ .report($0, app: app, uuid, .newIncoming(invite, update)) }) { throw refused.failure }
         return [.objectPath(BusService.path(of: uuid))]
     }
@@ -171,7 +172,9 @@ extension Daemon {
         let details = call.arguments.last ?? .dict([])
         let report: CallEvent.Report
         switch call.member {
-        case "ReportCallUpdated": report = .updated(CallUpdate(details))
+        case "ReportCallUpdated":
+            if let wrong = CallUpdate.fault(in: details, isNew: false) { throw invalid(wrong) }
+            report = .updated(CallUpdate(details))
         case "ReportCallEnded":
             guard let reason = EndReason(callKit: call.arguments[1].integer ?? 0) else {
                 throw invalid(

@@ -242,11 +242,13 @@ package actor Daemon {
     }
 
     func banner(_ call: Call, _ waiting: CallAction.Waiting) -> Banner {
-        Wording.incoming(
+        var banner = Wording.incoming(
             caller: call.invite.caller.display, handle: call.invite.caller.handle?.value,
             isVideo: call.invite.isVideo, app: appName(call.app), isWaiting: waiting != .no,
             canHold: waiting == .mayHoldOther, canOpen: opening(call.app) != nil,
             soundName: edges.needsServerSound ? "phone-incoming-call" : nil)
+        if let icon = center.provider(of: call.app)?.iconName { banner.icon = icon }
+        return banner
     }
 
     /// A banner that is there, with new words.

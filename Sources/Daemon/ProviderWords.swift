@@ -131,12 +131,46 @@ extension Handle {
 }
 
 extension CallUpdate {
-    /// CXCallUpdate as the bus has it. Texts are cleaned; what is empty or too long says nothing.
+    /// Keys of CXCallUpdate on the bus; true: a text.
+    private static let keys = [
+        "caller": true, "handle": true, "handle-type": true, "call-back": true, "call-back-type": true, "video": false,
+        "supports-holding": false, "supports-grouping": false, "supports-ungrouping": false, "supports-dtmf": false,
+    ]
+    /// … that count when the call is new.
+    private static let newKeys = ["sound": true, "time": false, "silent": false]
+
+    /// What is wrong with an update; nil if nothing is.
+    static func fault(in details: DBusValue, isNew: Bool) -> String? {
+        let known = isNew ? keys.merging(newKeys) { old, _ in old } : keys
+        for entry in details.entries ?? [] {
+            guard let isText = known[entry.key] else {
+                let key = Text.clean(entry.key, limit: 40)
+                let hint = Text.nearest(to: key, in: known.keys.sorted()).map { "; did you mean \($0)?" } ?? ""
+                return "\(key) is no key of a call's update\(hint)"
+            }
+            if entry.key == "time" {
+                guard entry.value.real.map({ $0 > 0 && $0 < 86_400 }) ?? false else {
+                    return "time: seconds (d) were expected"
+                }
+            } else if isText {
+                guard let text = entry.value.text, text.utf8.count <= 512 else {
+                    return "\(entry.key): a text of at most 512 bytes was expected"
+                }
+                if entry.key.hasSuffix("-type"), Handle.Kind(callKit: text) == nil {
+                    return "\(entry.key) is generic, phone-number or email-address"
+                }
+            } else if entry.value.flag == nil {
+                return "\(entry.key): true or false was expected"
+            }
+        }
+        return nil
+    }
+
+    /// CXCallUpdate as the bus has it, cleaned; an empty text says nothing.
     init(_ details: DBusValue) {
         self.init()
         func words(_ key: String) -> String? {
-            guard let text = details[key]?.text, text.utf8.count <= 512 else { return nil }
-            let clean = Text.clean(text)
+            let clean = Text.clean(details[key]?.text ?? "")
             return clean.isEmpty ? nil : clean
         }
         name = words("caller")

@@ -28,6 +28,8 @@ enum PushAdvice {
         case .tooLate: say("too-late", "came too late to ring: its time was over, so it is a missed call")
         case .busy: say("busy", "as many calls are live as may be: it is a missed call")
         case .silent: say("silent", "it rings without a sound: screened, or its app shows it itself")
+        case .filtered(_, .blockList):
+            say("screened", "the user has blocked this caller: nothing rings, nothing is missed")
         case .filtered(_, let by):
             say("screened", "the user keeps this caller from ringing (\(by.rawValue)): it is a missed call")
         case .crossed: say("crossed", "both sides called at once: the other call decides")

@@ -104,7 +104,7 @@ package struct Picture {
         case .banner: banners(y)
         case .sound: sound(y)
         case .vibration: vibration(y)
-        case .app: dots(y, ["app."])
+        case .app: audio(y) + dots(y, ["app.", "action."])
         case .push: dots(y, ["push."])
         }
     }
@@ -123,11 +123,18 @@ package struct Picture {
                 case "call.ringing": ("ringing", "ring")
                 case "call.queued": ("queued", "wait")
                 case "call.silenced": ("silenced", "wait")
-                case "call.answering": ("answering", "live")
-                case "call.active": ("active", "live")
+                case "call.deferred": ("deferred", "wait")
+                case "call.answering", "app.answer": ("answering", "live")
+                case "call.connecting": ("connecting", "live")
+                case "call.requested": ("requested", "wait")
+                case "call.dialing": ("dialing", "live")
+                case "call.active", "call.resumed": ("active", "live")
+                case "call.held": ("on hold", "wait")
+                case "call.ending": ("ending", "wait")
                 default: nil
                 }
-            if let next {
+            // Of an answer that is late the asking is news, of one that was handed over it is not.
+            if let next, current?.name != next.0, moment.kind != "app.answer" || current?.name == "deferred" {
                 close(moment.offset)
                 current = (next.0, next.1, moment.offset)
             } else if moment.kind == "call.ended" {
@@ -247,6 +254,23 @@ package struct Picture {
             out += text(here + (isRight ? -9 : 9), line + 4, words, "label", anchor: isRight ? "end" : "start")
             row += 1
         }
+        return out
+    }
+
+    /// When the app had the audio: a thin line along the lane's foot.
+    private func audio(_ y: Double) -> String {
+        var out = ""
+        var from: Int64?
+        for moment in timeline.moments {
+            switch moment.kind {
+            case "audio.on": from = from ?? moment.offset
+            case "audio.off":
+                if let start = from { out += bar(start, moment.offset, y + 47, 4, "live") }
+                from = nil
+            default: break
+            }
+        }
+        if let start = from { out += bar(start, timeline.span, y + 47, 4, "live") }
         return out
     }
 

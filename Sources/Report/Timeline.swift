@@ -106,6 +106,8 @@ package struct Timeline: Sendable, Equatable {
                 "end → sound stopped", from: end,
                 to: moments.first { $0.kind == "sound.stopped" && $0.offset >= end.offset })
         }
+        span("answered → connected", from: first("call.answering"), to: first("call.active"))
+        span("dialled → connected", from: first("call.requested"), to: first("call.active"))
         let raises = moments.filter { $0.kind == "notification.raised" }.count
         if raises > 0 { out.append(("raised again", raises == 1 ? "once" : "\(raises) times")) }
         return out
