@@ -31,8 +31,8 @@ package final class Registration {
     package internal(set) var end: End?
     /// Since when nobody is logged in on this desktop for whom it could ring: 410 Unregistered until somebody is.
     package internal(set) var unbound: WallTime?
-    /// The topic that it takes, as it stands on the wire.
-    let topic: [UInt8]
+    /// The topic that it takes, as it stands on the wire. Made with the first push: most tokens never see one.
+    private(set) lazy var topic = Array((kind == .voip ? app + PushType.voip.suffix : app).utf8)
     /// Nil until its first push.
     var bucket: TokenBucket?
     /// What it was made for: the configuration may change.
@@ -48,7 +48,6 @@ package final class Registration {
         self.kind = kind
         self.environment = environment
         self.end = end
-        topic = Array((kind == .voip ? app + PushType.voip.suffix : app).utf8)
     }
 }
 
@@ -104,9 +103,19 @@ package final class TokenDirectory {
         known[registration.token] = registration
         guard registration.end == nil else { return dead.append(registration.token) }
         addDevice(named: registration.device)
-        var held = living[registration.app]?[registration.device] ?? []
+        Self.insert(registration, &living[registration.app, default: [:]][registration.device, default: []])
+    }
+
+    /// In place: a start has thousands of them.
+    private static func insert(_ registration: Registration, _ held: inout [Registration]) {
+        if held.isEmpty { held.reserveCapacity(tokensEach) }
         held.insert(registration, at: held.firstIndex { $0.order > registration.order } ?? held.count)
-        living[registration.app, default: [:]][registration.device] = held
+    }
+
+    /// Makes room for what is about to be put back.
+    package func reserve(apps: Int, tokens: Int) {
+        living.reserveCapacity(apps)
+        known.reserveCapacity(tokens)
     }
 
     /// Puts back an app that may have no token.
@@ -136,7 +145,8 @@ package final class TokenDirectory {
     /// tokens for good. All that is there then may have to be kept anew.
     package func complete() -> [Registration] {
         guard hasRoom() else { return [] }
-        return apps.flatMap { app in devices.flatMap { mint(app: app, device: $0) } }
+        let lacking = living.filter { held in devices.contains { held.value[$0] == nil } }.keys.sorted()
+        return lacking.flatMap { app in devices.flatMap { mint(app: app, device: $0) } }
     }
 
     private func mint(app: String, device: String) -> [Registration] {

@@ -104,9 +104,18 @@ package struct HandlePattern: Sendable, Hashable, CustomStringConvertible {
     /// (a leading 00 becomes one); schemes and what a URI has behind its address are gone; letters are small. A caller
     /// who withholds the handle has the empty one, also where RFC 3323 has a word for it.
     package static func normalise(_ handle: String) -> String {
+        if isPlainNumber(handle) { return handle }
         let text = normalise(Substring(handle), isPattern: false)
         // RFC 3323, section 4.1.1.3; SIP and H.323 gateways leave out the host.
         return text == anonymous || text == "anonymous@anonymous.invalid" ? "" : text
+    }
+
+    /// As most are written, and as it is to be: a start looks at a thousand.
+    private static func isPlainNumber(_ text: String) -> Bool {
+        let bytes = text.utf8
+        guard bytes.count < longestHandle, !bytes.starts(with: "00".utf8) else { return false }
+        let digits = bytes.first == UInt8(ascii: "+") ? bytes.dropFirst() : bytes[...]
+        return !digits.isEmpty && digits.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     }
 
     private static func normalise(_ handle: Substring, isPattern: Bool) -> String {

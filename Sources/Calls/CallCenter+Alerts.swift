@@ -66,8 +66,9 @@ extension CallCenter {
 
     /// What answering it would do to the call that is on.
     package func waiting(_ call: Call) -> CallAction.Waiting {
-        guard call.state.isRinging, isTaken else { return .no }
-        return canHoldOthers(for: call) ? .mayHoldOther : .endsOther
+        guard call.state.isRinging else { return .no }
+        if isTaken { return canHoldOthers(for: call) ? .mayHoldOther : .endsOther }
+        return isProvided(call.app) && isFull(call.app, besides: call.uuid) ? .endsOther : .no
     }
 
     /// Who waits in the queue hears busy once somebody is spoken to, if its app wants that (transition 17).

@@ -32,10 +32,7 @@ extension CallCenter {
     mutating func happened(_ what: CallEvent.AppEvent, to app: String, at now: Instant) {
         switch what {
         case .provider(let provider?): apps[app, default: AppState()].provider = provider
-        case .provider(nil):
-            apps[app]?.provider = nil
-            // Nothing else is known of it: there may be thousands in the life of a daemon.
-            if let state = apps[app], state.rules == AppRules() { apps[app] = nil }
+        case .provider(nil): leave(app)
         case .rules(let rules):
             if rules != AppRules() || apps[app] != nil { apps[app, default: AppState()].rules = rules }
         case .attached: attached(app, at: now)
@@ -48,9 +45,29 @@ extension CallCenter {
         case .unbound:
             void(app, .failed(.unbound), at: now)
             dropUndelivered(app)
+            apps[app]?.account = ""
         case .suspended(let isSuspended):
             apps[app]?.isSuspended = isSuspended
             if !isSuspended { apps[app]?.strikes = [] }
+        }
+    }
+
+    /// It takes calls no longer. One that is on goes on as it was, and can be ended.
+    private mutating func leave(_ app: String) {
+        guard apps[app] != nil else { return }
+        apps[app]?.provider = nil
+        apps[app]?.unsaid = []
+        dropUndelivered(app)
+        guard !calls.contains(where: { $0.app == app }) else { return }
+        apps[app]?.isAttached = false
+        apps[app]?.isForeground = false
+        apps[app]?.wakeUntil = nil
+        apps[app]?.session = .up
+        // If nothing else is known of it: there may be thousands in the life of a daemon.
+        if let state = apps[app], state.rules == AppRules(), state.account.isEmpty, state.strikes.isEmpty,
+            !state.isSuspended
+        {
+            apps[app] = nil
         }
     }
 
@@ -64,7 +81,7 @@ extension CallCenter {
     }
 
     private mutating func attached(_ app: String, at now: Instant) {
-        guard var state = apps[app] else { return }
+        guard var state = apps[app], state.provider != nil else { return }
         // Started by the user and not by us: a new chance (callkit.md 5.6).
         if state.isSuspended, state.wakeUntil.map({ $0 <= now }) ?? true {
             state.isSuspended = false

@@ -140,6 +140,17 @@ extension CallCenter {
         return conferences.count + single
     }
 
+    /// Another call would be more than the app can do at once.
+    func isFull(_ app: String, besides uuid: CallUUID) -> Bool {
+        groups(of: app, besides: [uuid]) >= maximumGroups(of: app)
+    }
+
+    /// Why it cannot leave its conference, and be one more call; nil if it can.
+    func refusalToLeave(_ call: Call) -> CallError? {
+        guard call.group != nil, call.features.ungrouping else { return .request(.invalidAction) }
+        return groups(of: call.app) < maximumGroups(of: call.app) ? nil : .request(.maximumCallGroupsReached)
+    }
+
     /// Why these two cannot be one conference; nil if they can.
     func refusalToGroup(_ call: Call, with other: Call) -> CallError? {
         guard call.uuid != other.uuid, call.app == other.app, call.state.isConnected, other.state.isConnected,

@@ -65,7 +65,7 @@ extension CallCenter {
             if isHeld { plan.held.insert(call.uuid) }
             return !isHeld || call.state.isHeld || call.features.holding && isProvided(call.app) ? nil : invalid
         case .setMuted: return call.state.isConnected || call.state.takesTheUser ? nil : invalid
-        case .setGroup(_, nil): return call.group != nil && call.features.ungrouping ? nil : invalid
+        case .setGroup(_, nil): return refusalToLeave(call)
         case .setGroup(_, let other?):
             guard let target = self[other], app == nil || target.app == app else { return .request(.unknownCallUUID) }
             return refusalToGroup(call, with: target)
@@ -80,7 +80,7 @@ extension CallCenter {
     ) -> CallError? {
         guard app == nil || invite.app == app else { return .request(.unentitled) }
         guard let provider = apps[invite.app]?.provider else { return .request(.unknownCallProvider) }
-        guard live(invite) == nil, plan.started != invite.uuid, tombstones[invite.callKey, at: now] == nil else {
+        guard !isUsed(invite, at: now), plan.started != invite.uuid else {
             return .request(.callUUIDAlreadyExists)
         }
         guard let handle = invite.caller.handle, !handle.value.isEmpty,
@@ -95,6 +95,11 @@ extension CallCenter {
         else { return .request(.maximumCallGroupsReached) }
         plan.started = invite.uuid
         return nil
+    }
+
+    /// A call that is live, or over: its row is written.
+    private func isUsed(_ invite: Invite, at now: Instant) -> Bool {
+        live(invite) != nil || tombstones[invite.callKey, at: now] != nil
     }
 
     /// RFC 4733's telephone events 0–15, and CallKit's pauses: comma and semicolon.
@@ -265,8 +270,9 @@ extension CallCenter {
             guard apps[call.app]?.isAttached == true else { return .stop }
             if let other {
                 guard let target = self[other], refusalToGroup(call, with: target) == nil else { return .stop }
-            } else if call.group == nil {
-                return .next
+            } else {
+                guard call.group != nil else { return .next }
+                guard refusalToLeave(call) == nil else { return .stop }
             }
             return .wait(.action(perform(.setGroup(other), on: call, at: now)))
         case .playDTMF(_, let digits, let kind):
@@ -278,7 +284,7 @@ extension CallCenter {
     /// Dials (transition 50). A call that is on is held first.
     private mutating func start(_ invite: Invite, at now: Instant) -> Progress {
         let others = calls.filter { $0.state.takesTheUser }
-        guard live(invite) == nil, let app = apps[invite.app], app.provider != nil,
+        guard !isUsed(invite, at: now), let app = apps[invite.app], app.provider != nil,
             groups(of: invite.app) < maximumGroups(of: invite.app), others.allSatisfy({ canHold($0) })
         else { return .stop }
         var call = Call(invite: invite, state: .deferred, isOutgoing: true, began: now, deadline: now)

@@ -76,6 +76,12 @@ extension CallCenter {
             case .ringing, .held, .ended: break
             }
         }
+        // Beyond what its app can do at once, those on hold go, too: it began to ring before they were.
+        if let app = self[uuid]?.app {
+            for other in calls where other.app == app && other.state.isHeld && isFull(app, besides: uuid) {
+                if let id = endByUser(other, .local, at: now) { waitsFor.insert(id) }
+            }
+        }
         update(uuid) { $0.waitsFor = waitsFor }
     }
 
@@ -83,7 +89,7 @@ extension CallCenter {
     func canHoldOthers(for call: Call) -> Bool {
         let others = calls.filter { $0.uuid != call.uuid && $0.state.takesTheUser }
         guard others.allSatisfy({ canHold($0) }) else { return false }
-        return groups(of: call.app, besides: [call.uuid]) < maximumGroups(of: call.app)
+        return !isFull(call.app, besides: call.uuid)
     }
 
     func canHold(_ call: Call) -> Bool {

@@ -47,14 +47,16 @@ struct Tombstones: Sendable {
         yards[key.app]?.order.append(key)
         count += 1
         // The oldest go when they are over or when there are too many; a refreshed one keeps its place in the queue.
-        while let yard = yards[key.app], let first = yard.first,
-            yard.stones.count > Yard.most || yard.stones[first].map({ $0.until <= now }) ?? true
-        {
-            forgetOldest(of: key.app)
-        }
+        while isOldestDue(of: key.app, at: now) { forgetOldest(of: key.app) }
         while count > Self.most, let largest = yards.max(by: { $0.value.stones.count < $1.value.stones.count })?.key {
             forgetOldest(of: largest)
         }
+    }
+
+    /// Asked in a function of its own: a copy that lived on would make the next write copy the whole yard.
+    private func isOldestDue(of app: String, at now: Instant) -> Bool {
+        guard let yard = yards[app], let first = yard.first else { return false }
+        return yard.stones.count > Yard.most || yard.stones[first].map { $0.until <= now } ?? true
     }
 
     private mutating func forgetOldest(of app: String) {

@@ -12,6 +12,8 @@ final class AppLinks: BusListener {
     struct Link {
         /// Its connection's unique name.
         let owner: String
+        /// The bus name by which it is known to be there.
+        let name: String
         /// Where it exports `PushDelegate1` and `ProviderDelegate1`.
         var pushes: String?
         var provider: String?
@@ -26,6 +28,8 @@ final class AppLinks: BusListener {
     private var connection: DBusConnection?
     private var links: [String: Link] = [:]
     private var appsOf: [String: [String]] = [:]
+    /// The apps that are there as long as a bus name is owned: one, but for a section that names another app's.
+    private var appsNamed: [String: [String]] = [:]
     /// What is known of peers: whether they come from a sandbox.
     private var sandboxed: [String: Bool] = [:]
     /// Calls of peers that are being looked at, in their order.
@@ -54,7 +58,7 @@ final class AppLinks: BusListener {
             let name = message.arguments.first?.text
         else { return false }
         let owner = message.arguments.last?.text ?? ""
-        for (app, link) in links where busName(of: app) == name && link.owner != owner { drop(app) }
+        for app in appsNamed[name] ?? [] where links[app]?.owner != owner { drop(app) }
         return false
     }
 
@@ -62,7 +66,9 @@ final class AppLinks: BusListener {
         guard let link = links.removeValue(forKey: app) else { return }
         appsOf[link.owner]?.removeAll { $0 == app }
         if appsOf[link.owner]?.isEmpty == true { appsOf[link.owner] = nil }
-        connection?.removeMatch(Self.rule(busName(of: app)))
+        appsNamed[link.name]?.removeAll { $0 == app }
+        if appsNamed[link.name]?.isEmpty == true { appsNamed[link.name] = nil }
+        connection?.removeMatch(Self.rule(link.name))
         onGone?(app)
     }
 
@@ -102,10 +108,12 @@ final class AppLinks: BusListener {
     func link(_ app: String, to peer: String, pushes: String? = nil, provider: String? = nil) {
         if links[app]?.owner != peer {
             drop(app)
-            links[app] = Link(
-                owner: peer, bucket: TokenBucket(burst: Self.burst, perSecond: Self.perSecond, now: .now))
-            appsOf[peer, default: []].append(app)
             let name = busName(of: app)
+            links[app] = Link(
+                owner: peer, name: name,
+                bucket: TokenBucket(burst: Self.burst, perSecond: Self.perSecond, now: .now))
+            appsOf[peer, default: []].append(app)
+            appsNamed[name, default: []].append(app)
             connection?.addMatch(Self.rule(name))
             // It may have gone before we watched.
             connection?.callBus("GetNameOwner", [.string(name)]) { [weak self] result in

@@ -21,7 +21,14 @@ extension Daemon {
             if early.count < 256 { early.append(call) }
             return
         }
+        // An app is asked for its name, and not who it is besides: one word of the bus's less until it takes calls.
+        guard !isOfApps(call) else { return serve(call, isUser: false) }
         edges.links.look(at: call.sender) { [unowned self] isUser in serve(call, isUser: isUser) }
+    }
+
+    private func isOfApps(_ call: BusCall) -> Bool {
+        call.interface == BusInterface.provider.name
+            || call.interface == BusInterface.registry.name && Self.registryOfApps.contains(call.member)
     }
 
     private func serve(_ call: BusCall, isUser: Bool) {

@@ -104,6 +104,7 @@ extension Daemon {
     // MARK: From an earlier run
 
     func fillDirectory(_ snapshot: Store.Snapshot) {
+        apns.directory.reserve(apps: snapshot.apps.count, tokens: snapshot.tokens.count)
         for app in snapshot.apps { apns.directory.restore(app: app) }
         for device in snapshot.devices { apns.directory.addDevice(named: device.name) }
         for row in snapshot.tokens {

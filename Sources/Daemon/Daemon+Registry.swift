@@ -207,13 +207,18 @@ extension Daemon {
 
     /// From an earlier run: who takes calls over the bus, and for whom.
     func restoreProviders(_ snapshot: Store.Snapshot) {
+        registered.reserveCapacity(snapshot.providers.count)
+        uploads.reserveCapacity(snapshot.uploads.count)
+        center.reserve(apps: snapshot.providers.count)
         for row in snapshot.providers where apns.directory.has(app: row.app) {
             registered[row.app] = row
-            if !row.configuration.isEmpty, !(configuration.apps[row.app]?.answer?.isForeign ?? false) {
-                receive(.app(row.app, .provider(ProviderConfiguration(stored: row.configuration))))
-            }
-            applyBinding(row)
-            if row.isSuspended { receive(.app(row.app, .suspended(true))) }
+            let isForeign = configuration.apps[row.app]?.answer?.isForeign ?? false
+            center.remember(
+                app: row.app,
+                provider: row.configuration.isEmpty || isForeign
+                    ? nil : ProviderConfiguration(stored: row.configuration),
+                account: row.account ?? "", isSuspended: row.isSuspended)
+            if !row.isBound { apns.directory.setUnbound(app: row.app, since: .now) }
         }
         for row in snapshot.uploads {
             let kind: TokenKind = row.kind == .voip ? .voip : .alert

@@ -21,9 +21,10 @@ extension Daemon {
     func restore(_ snapshot: Store.Snapshot) {
         let now = Instant.now
         let wall = WallTime.now
-        for row in snapshot.acquaintances.reversed() {
-            receive(.acquaintance(Handle(Handle.Kind(word: row.handleKind), row.handle)))
-        }
+        receive(
+            snapshot.acquaintances.reversed().map { row in
+                .acquaintance(Handle(Handle.Kind(word: row.handleKind), row.handle))
+            })
         // A made-up key is nobody's: the same words again are another call, after a restart as before.
         for row in snapshot.over where !row.key.hasPrefix(Self.syntheticPrefix) {
             let age = max(0, wall.nanoseconds.subtractingClamped(row.ended.nanoseconds))

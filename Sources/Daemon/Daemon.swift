@@ -137,18 +137,24 @@ package actor Daemon {
 
     // MARK: Events
 
-    func receive(_ event: CallEvent) {
+    func receive(_ event: CallEvent) { receive(CollectionOfOne(event)) }
+
+    /// In this order, and with what follows from them looked at once: a start has a thousand of them.
+    func receive(_ events: some Collection<CallEvent>) {
         // Calls are left to the successor.
         guard !isStopping else { return }
         noticeSleep()
-        inbox.append(event)
+        inbox += events
         guard !isDraining else { return }
         isDraining = true
         while !inbox.isEmpty {
-            let next = inbox.removeFirst()
-            let actions = center.handle(next, at: .now)
-            holdSound()
-            for action in actions { perform(action) }
+            let batch = inbox
+            inbox = []
+            for event in batch {
+                let actions = center.handle(event, at: .now)
+                holdSound()
+                for action in actions { perform(action) }
+            }
         }
         isDraining = false
         edges.inhibitor.isWanted = !center.calls.isEmpty

@@ -60,27 +60,27 @@ extension ProviderConfiguration {
 
     // MARK: On disk
 
-    /// As `apply` reads it again.
+    /// As `apply` reads it again: what is not as it would be anyway, since a start reads that of every app.
     var stored: String {
-        var members: [JSONValue.Member] = [
-            .init("maximum-call-groups", .integer(Int64(maximumCallGroups))),
-            .init("maximum-calls-per-call-group", .integer(Int64(maximumCallsPerCallGroup))),
-            .init(
-                "supported-handle-types",
-                .array(supportedHandleTypes.map(\.callKit).sorted().map { .string($0) })),
-        ]
-        for (key, value) in [
-            ("supports-video", supportsVideo), ("includes-calls-in-recents", includesCallsInRecents),
-            ("has-signalling", hasSignalling), ("foreground-handled", isForegroundHandled),
-            ("configures-audio", configuresAudio), ("provides-remote-info", providesRemoteInfo),
-        ] {
-            members.append(.init(key, .bool(value)))
+        let usual = ProviderConfiguration()
+        var members: [JSONValue.Member] = []
+        func add<Value: Equatable>(_ key: String, _ field: (Self) -> Value, _ json: (Value) -> JSONValue) {
+            if field(self) != field(usual) { members.append(.init(key, json(field(self)))) }
         }
-        for (key, value) in [
-            ("ringtone-sound", ringtoneSound), ("localized-name", localizedName), ("icon", iconName),
-        ] {
-            if let value { members.append(.init(key, .string(value))) }
+        add("maximum-call-groups", \.maximumCallGroups) { .integer(Int64($0)) }
+        add("maximum-calls-per-call-group", \.maximumCallsPerCallGroup) { .integer(Int64($0)) }
+        add("supported-handle-types", \.supportedHandleTypes) {
+            .array($0.map(\.callKit).sorted().map { .string($0) })
         }
+        add("supports-video", \.supportsVideo) { .bool($0) }
+        add("includes-calls-in-recents", \.includesCallsInRecents) { .bool($0) }
+        add("has-signalling", \.hasSignalling) { .bool($0) }
+        add("foreground-handled", \.isForegroundHandled) { .bool($0) }
+        add("configures-audio", \.configuresAudio) { .bool($0) }
+        add("provides-remote-info", \.providesRemoteInfo) { .bool($0) }
+        add("ringtone-sound", \.ringtoneSound) { .string($0 ?? "") }
+        add("localized-name", \.localizedName) { .string($0 ?? "") }
+        add("icon", \.iconName) { .string($0 ?? "") }
         return JSONValue.object(members).encoded()
     }
 

@@ -188,6 +188,14 @@ struct ConnectedTransitionTests {
         #expect(world.word(b) == "held" && world.center[b.uuid]?.group == nil && world.faults.isEmpty)
     }
 
+    @Test func t63_leavingNeedsRoomForOneMore() {
+        var world = World()
+        world.register()
+        world.conference(a, b)
+        world.connect(c, .holdAndAnswer)
+        #expect(world.request(.setGroup(a.uuid, with: nil)) == .request(.maximumCallGroupsReached))
+    }
+
     @Test func t63_groupsNeedTheFeature() {
         var world = connected()
         world.connect(b, .holdAndAnswer)
@@ -274,6 +282,23 @@ struct ConnectedTransitionTests {
         for call in [a, b, c] { #expect(world.ending(call) == .failed(.reset)) }
         #expect(world.center.pendingActions(of: a.app).isEmpty && world.audio.isEmpty && world.sound == nil)
         #expect(world.notices.isEmpty && world.center.load.transactions == 0)
+    }
+
+    @Test func t69_whoWithdrawsKeepsItsAccountAndItsStanding() {
+        var world = World()
+        world.register(account: "anna")
+        world.push(a)
+        world.send(.app(a.app, .invalidated))
+        world.send(.app(a.app, .provider(nil)))
+        // From now on its calls are handed over, and nothing waits for it.
+        world.push(b)
+        world.send(.user(b.uuid, .answer))
+        #expect(world.handed.count == 1 && world.center.load.transactions == 0)
+        world.send(.handedOver(world.handed[0].id))
+        world.known()
+        world.send(.app(a.app, .attached))
+        world.push(c)
+        #expect(world.records[c.uuid]?.account == "anna" && world.faults.isEmpty)
     }
 
     @Test func t69_aRestartEndsWhatNobodyCanTakeUp() {

@@ -234,6 +234,22 @@ struct IncomingTransitionTests {
         #expect(world.shown[b.uuid] == .endsOther)
     }
 
+    @Test func t14_anAppThatCanDoOnlyOneEndsWhatIsOnHold() {
+        var world = World()
+        world.register { $0.maximumCallGroups = 1 }
+        world.push(a)
+        world.push(b)
+        world.send(.user(a.uuid, .answer))
+        world.fulfil("answer")
+        world.request(.setHeld(a.uuid, true))
+        world.fulfil("hold")
+        #expect(world.word(b) == "ringing" && world.shown[b.uuid] == .endsOther)
+        world.send(.user(b.uuid, .answer))
+        #expect(world.word(a) == "ending" && world.asks("answer") == nil)
+        world.fulfil("end")
+        #expect(world.asks("answer", b.uuid) != nil)
+    }
+
     @Test func t15_elseItRingsAndTheAppIsStarted() {
         var world = World()
         world.known()

@@ -42,8 +42,8 @@ struct InvariantTests {
 
     private static let endings: Set<String> = [
         "answered", "answered-elsewhere", "busy", "cancelled", "declined", "declined-elsewhere", "failed-answer",
-        "failed-audio", "failed-clientGone", "failed-clientUnavailable", "failed-connect", "failed-login",
-        "failed-noInvite", "failed-reported", "failed-reset", "failed-start", "failed-timeout", "failed-unbound",
+        "failed-audio", "failed-client-gone", "failed-client-unavailable", "failed-connect", "failed-login",
+        "failed-no-invite", "failed-reported", "failed-reset", "failed-start", "failed-timeout", "failed-unbound",
         "hung-up", "ignored", "remote-ended", "unanswered",
     ]
 

@@ -105,6 +105,15 @@ struct TransactionTests {
         #expect(world.asks("mute", a.uuid) != nil)
     }
 
+    @Test func whatRangMeanwhileIsNotDialled() {
+        var world = connected()
+        #expect(world.request(.end(a.uuid), .start(b)) == nil)
+        world.push(b)
+        world.send(.user(b.uuid, .decline))
+        world.fulfil("end", a.uuid)
+        #expect(world.endings[b.uuid] == [.declined] && world.center.calls.isEmpty && world.faults.isEmpty)
+    }
+
     @Test func aLostAppCannotBeAskedAnything() {
         var world = World()
         world.known()

@@ -52,8 +52,8 @@ package struct Walk: Sendable {
     private var pushes: UInt64 = 1_000_000
     /// Actions that were completed: an app may do it again.
     private var completed: [ActionID] = []
-    private var openPushes: [PushID] = []
-    private var conferences: Set<CallUUID> = []
+
+    private var withdrawn: [String: ProviderConfiguration] = [:]
 
     private static let full = "com.example.full"
     private static let strict = "com.example.strict"
@@ -160,7 +160,7 @@ package struct Walk: Sendable {
         case 29..<32: .event(app())
         case 32: random.oneIn(8) ? .restart : .event(rare())
         case 33: .event(delivery())
-        case 34: .event(.user(target(), random.oneIn(2) ? .answer : .holdAndAnswer))
+        case 34: .event(.user(ringing(), random.oneIn(3) ? .answer : .holdAndAnswer))
         case 35: .time(.seconds(10))
         case 36: .time(.seconds(30 + random.below(60)))
         default: .time(.milliseconds(random.below(3000)))
@@ -173,6 +173,11 @@ package struct Walk: Sendable {
         let live = world.center.calls
         if live.isEmpty || random.oneIn(16) { return uuid(random.one(of: Self.keys), random.one(of: Self.apps)) }
         return live[random.below(live.count)].uuid
+    }
+
+    /// The call that rings or knocks, if one does.
+    private mutating func ringing() -> CallUUID {
+        world.center.calls.first { [.ringing(.loud), .ringing(.soft)].contains($0.state) }?.uuid ?? target()
     }
 
     private mutating func invite(_ app: String, _ key: String) -> Invite {
@@ -286,12 +291,17 @@ package struct Walk: Sendable {
 
     private mutating func app() -> CallEvent {
         let app = random.one(of: [Self.full, Self.strict])
-        switch random.below(14) {
+        switch random.below(15) {
         case 0...4: return .app(app, .attached)
-        case 5, 6: return .app(app, .gone)
-        case 7: return .app(app, .wakeFailed)
-        case 8...10: return .app(app, .session(random.one(of: [.up, .up] + Session.allCases)))
-        case 11, 12: return .app(app, .foreground(random.oneIn(2)))
+        case 5:
+            // Withdrawn; comes back when it next registers.
+            guard world.center.provider(of: app) != nil else { return .app(app, .provider(withdrawn[app]!)) }
+            withdrawn[app] = world.center.provider(of: app)
+            return .app(app, .provider(random.oneIn(3) ? nil : withdrawn[app]))
+        case 6, 7: return .app(app, .gone)
+        case 8: return .app(app, .wakeFailed)
+        case 9...11: return .app(app, .session(random.one(of: [.up, .up] + Session.allCases)))
+        case 12, 13: return .app(app, .foreground(random.oneIn(2)))
         default:
             return .app(
                 app, random.one(of: [.invalidated, .unbound, .suspended(random.oneIn(2)), .account("anna")]))
@@ -320,8 +330,8 @@ package struct Walk: Sendable {
     }
 
     private mutating func delivery() -> CallEvent {
-        openPushes = Array(world.delivered.suffix(4))
-        return .delivered(openPushes.isEmpty ? PushID(1) : random.one(of: openPushes))
+        let latest = Array(world.delivered.suffix(4))
+        return .delivered(latest.isEmpty ? PushID(1) : random.one(of: latest))
     }
 
     // MARK: Walking
@@ -464,6 +474,13 @@ package struct Walk: Sendable {
             if Set(members.map(\.app)).count > 1 { return "a conference over two apps" }
             let most = world.center.provider(of: members[0].app)?.maximumCallsPerCallGroup ?? 1
             if members.count > most { return "a conference of \(members.count), at most \(most)" }
+        }
+        for app in [full, strict] {
+            let groups = calls.filter { $0.app == app && $0.state.countsAsGroup }
+            let count = groups.count { $0.group == nil } + Set(groups.compactMap(\.group)).count
+            if let most = world.center.provider(of: app)?.maximumCallGroups, count > most {
+                return "\(count) calls of \(most)"
+            }
         }
         if world.isAwake == calls.isEmpty { return "awake: \(world.isAwake) with \(calls.count) calls" }
         if isWaiting && world.center.nextDeadline == nil { return "something waits, and no timer is wanted" }

@@ -83,7 +83,9 @@ package struct World: Sendable {
         switch event {
         case .app(let app, .attached): if center.provider(of: app) != nil { attached.insert(app) }
         case .app(let app, .gone): attached.remove(app)
-        case .app(let app, .provider(let provider)): providers[app] = provider
+        case .app(let app, .provider(let provider)):
+            providers[app] = provider
+            if provider == nil, !center.calls.contains(where: { $0.app == app }) { attached.remove(app) }
         case .app(let app, .rules(let rules)): self.rules[app] = rules
         default: break
         }

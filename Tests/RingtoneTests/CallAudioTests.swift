@@ -194,17 +194,17 @@ import Testing
         let scene = try Scene(desk.server)
         scene.audio.wish = true
         #expect(try scene.stage.turn { scene.kinds(.audioHeld) == 1 })
-        try scene.stage.turn(seconds: 2)
+        try scene.stage.turn(seconds: 1)
         var turns = 0
-        let end = Instant.now + .seconds(8)
+        let end = Instant.now + .seconds(4)
         while .now < end {
             if try scene.stage.loop.turn(timeout: end - .now) { turns += 1 }
         }
-        #expect(turns <= 8, "\(turns) turns in 8 s")
+        #expect(turns <= 4, "\(turns) turns in 4 s")
         scene.audio.wish = false
         #expect(try scene.stage.turn { try desk.pactl("list", "short", "sink-inputs").isEmpty })
         try scene.stage.turn(seconds: 0.5)
         // A turn that times out is one in which nothing happened.
-        #expect(try !scene.stage.loop.turn(timeout: .milliseconds(2500)))
+        #expect(try !scene.stage.loop.turn(timeout: .milliseconds(1500)))
     }
 }

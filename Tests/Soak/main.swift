@@ -19,7 +19,10 @@ if words == ["--speed"] {
             print("A property does not hold: repeat with Scripts/soak 1 \(seed)")
             exit(1)
         }
-        if done % 10_000 == 9_999 { print("\(done + 1) walks, \(coverage.events) events") }
+        guard done % 10_000 == 9_999 else { continue }
+        print("\(done + 1) walks, \(coverage.events) events")
+        // All files: a pipe would see nothing of it before the end.
+        fflush(nil)
     }
     print(
         "\(count) walks from seed \(first), \(coverage.events) events: every property held; at most",
