@@ -11,21 +11,32 @@ import UserNotifications
 extension EndToEnd {
     /// What CallKit's and PushKit's users write, and what their bug reports say (callkit.md 4), through the modules
     /// against a real ringd.
-    @Suite(.serialized) struct Modules {
+    @Suite(.serialized) final class Modules {
         let rig: Rig
         let app = ModuleApp()
         let provider: CXProvider
-        let controller = CXCallController(queue: DispatchQueue(label: "completions"))
+        let controller: CXCallController
 
         init() throws {
-            rig = try ModuleDesk.rig.get()
+            let rig = try ModuleDesk.rig.get()
+            self.rig = rig
             for call in try rig.ask("calls").items { _ = try rig.ringctl("hangup", call["UUID"]?.string ?? "") }
             try until("no calls") { try rig.ask("calls").items.isEmpty }
+            controller = CXCallController(queue: DispatchQueue(label: "completions"))
             let configuration = CXProviderConfiguration()
             configuration.supportsVideo = true
             configuration.supportedHandleTypes = [.generic, .phoneNumber]
             provider = CXProvider(configuration: configuration)
             provider.setDelegate(app, queue: nil)
+        }
+
+        /// What a test has left ends here: its delegate is still there to be told.
+        deinit {
+            for call in (try? rig.ask("calls").items) ?? [] {
+                guard let call = UUID(uuidString: call["UUID"]?.string ?? "") else { continue }
+                provider.reportCall(with: call, endedAt: nil, reason: .failed)
+            }
+            _ = try? rig.ringctl("decline")
         }
 
         // MARK: Helpers
