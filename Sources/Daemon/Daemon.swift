@@ -110,6 +110,8 @@ package actor Daemon {
     var reset: Set<String> = []
     /// Pushes on their way to apps.
     var payloads: [PushID: KeptPayload] = [:]
+    /// Pushes for apps that are there and have yet to say where pushes go.
+    var latePushes: [String: [LatePush]] = [:]
     /// How many new calls each app has reported lately.
     var reports: [String: TokenBucket] = [:]
     var lastEnded: (call: Call, reason: EndReason, at: WallTime)?
