@@ -110,6 +110,8 @@ package actor Daemon {
     var reset: Set<String> = []
     /// Pushes on their way to apps.
     var payloads: [PushID: KeptPayload] = [:]
+    /// How many pushes each app has been given and has not answered.
+    var openPushes: [String: Int] = [:]
     /// Pushes for apps that are there and have yet to say where pushes go.
     var latePushes: [String: [LatePush]] = [:]
     /// How many new calls each app has reported lately.
