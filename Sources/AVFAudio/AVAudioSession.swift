@@ -135,7 +135,7 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     /// A desktop program may record; a sandbox asks its portal when the device is opened.
     public var recordPermission: RecordPermission { state.withLock { $0.permission } }
 
-    open func requestRecordPermission(_ response: @escaping @Sendable (Bool) -> Void) {
+    @preconcurrency open func requestRecordPermission(_ response: @escaping @Sendable (Bool) -> Void) {
         DispatchQueue.main.async { response(true) }
     }
 
@@ -161,7 +161,9 @@ open class AVAudioApplication: NSObject, @unchecked Sendable {
     public class var shared: AVAudioApplication { app }
     public var recordPermission: recordPermission { .granted }
 
-    open class func requestRecordPermission(completionHandler response: @escaping @Sendable (Bool) -> Void) {
+    @preconcurrency open class func requestRecordPermission(
+        completionHandler response: @escaping @Sendable (Bool) -> Void
+    ) {
         DispatchQueue.main.async { response(true) }
     }
 

@@ -19,7 +19,9 @@ open class CXCallController: NSObject, @unchecked Sendable {
     public override convenience init() { self.init(queue: .main) }
 
     /// `completion`: nil if the transaction was accepted. How its actions end shows in the provider's delegate.
-    open func request(_ transaction: CXTransaction, completion: @escaping @Sendable ((any Error)?) -> Void) {
+    @preconcurrency open func request(
+        _ transaction: CXTransaction, completion: @escaping @Sendable ((any Error)?) -> Void
+    ) {
         let queue = queue
         ProviderHub.shared.request(transaction.actions) { error in
             queue.async { completion(error?.callKit(isRequest: true)) }
@@ -33,13 +35,15 @@ open class CXCallController: NSObject, @unchecked Sendable {
         if let error { throw error.callKit(isRequest: true) }
     }
 
-    open func requestTransaction(
+    @preconcurrency open func requestTransaction(
         with actions: [CXAction], completion: @escaping @Sendable ((any Error)?) -> Void
     ) {
         request(CXTransaction(actions: actions), completion: completion)
     }
 
-    open func requestTransaction(with action: CXAction, completion: @escaping @Sendable ((any Error)?) -> Void) {
+    @preconcurrency open func requestTransaction(
+        with action: CXAction, completion: @escaping @Sendable ((any Error)?) -> Void
+    ) {
         request(CXTransaction(action: action), completion: completion)
     }
 

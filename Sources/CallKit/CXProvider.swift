@@ -129,7 +129,7 @@ open class CXProvider: NSObject, @unchecked Sendable {
     // MARK: Reports
 
     /// `completion` is called on the delegate's queue: nil if the call is presented.
-    open func reportNewIncomingCall(
+    @preconcurrency open func reportNewIncomingCall(
         with UUID: UUID, update: CXCallUpdate, completion: @escaping @Sendable ((any Error)?) -> Void
     ) {
         let queue = queue

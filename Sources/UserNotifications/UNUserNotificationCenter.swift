@@ -71,7 +71,7 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
     // MARK: Permission
 
     /// A desktop asks nobody: granted if there is a notification server.
-    open func requestAuthorization(
+    @preconcurrency open func requestAuthorization(
         options: UNAuthorizationOptions = [], completionHandler: @escaping @Sendable (Bool, (any Error)?) -> Void
     ) {
         askServer { completionHandler($0, nil) }
@@ -81,7 +81,9 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
         await withCheckedContinuation { continuation in askServer { continuation.resume(returning: $0) } }
     }
 
-    open func getNotificationSettings(completionHandler: @escaping @Sendable (UNNotificationSettings) -> Void) {
+    @preconcurrency open func getNotificationSettings(
+        completionHandler: @escaping @Sendable (UNNotificationSettings) -> Void
+    ) {
         askServer { completionHandler(UNNotificationSettings(isThere: $0)) }
     }
 
@@ -105,7 +107,7 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
         state.withLock { $0.categories = categories }
     }
 
-    open func getNotificationCategories(
+    @preconcurrency open func getNotificationCategories(
         completionHandler: @escaping @Sendable (Set<UNNotificationCategory>) -> Void
     ) {
         completionHandler(state.withLock { $0.categories })
@@ -116,7 +118,7 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
     // MARK: Adding
 
     /// One with the same identifier is replaced, pending or shown.
-    open func add(
+    @preconcurrency open func add(
         _ request: UNNotificationRequest,
         withCompletionHandler completionHandler: (@Sendable ((any Error)?) -> Void)? = nil
     ) {
@@ -242,7 +244,9 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
 
     // MARK: Removing
 
-    open func getPendingNotificationRequests(completionHandler: @escaping @Sendable ([UNNotificationRequest]) -> Void) {
+    @preconcurrency open func getPendingNotificationRequests(
+        completionHandler: @escaping @Sendable ([UNNotificationRequest]) -> Void
+    ) {
         completionHandler(state.withLock { $0.pending.values.map(\.request) })
     }
 
@@ -261,7 +265,9 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
         removePendingNotificationRequests(withIdentifiers: state.withLock { Array($0.pending.keys) })
     }
 
-    open func getDeliveredNotifications(completionHandler: @escaping @Sendable ([UNNotification]) -> Void) {
+    @preconcurrency open func getDeliveredNotifications(
+        completionHandler: @escaping @Sendable ([UNNotification]) -> Void
+    ) {
         completionHandler(state.withLock { $0.delivered.values.map(\.notification) })
     }
 
@@ -281,7 +287,7 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
     }
 
     /// Kept by nobody: see `UNMutableNotificationContent.badge`.
-    open func setBadgeCount(
+    @preconcurrency open func setBadgeCount(
         _ newBadgeCount: Int, withCompletionHandler completionHandler: (@Sendable ((any Error)?) -> Void)? = nil
     ) {
         completionHandler?(nil)
