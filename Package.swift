@@ -148,6 +148,10 @@ let package = Package(
         .executableTarget(
             name: "ringd-test-app", dependencies: ["Base", "DBus", "EventLoop"], path: "Tests/TestApp",
             swiftSettings: strict),
+        // An app of CallKit's and PushKit's, to be measured.
+        .executableTarget(
+            name: "ringd-module-probe", dependencies: ["CallKit", "PushKit"], path: "Tests/ModuleProbe",
+            swiftSettings: strict),
         // Writes calls until it is killed.
         .executableTarget(
             name: "ringd-store-writer", dependencies: ["Base", "EventLoop", "Store"], path: "Tests/StoreWriter",

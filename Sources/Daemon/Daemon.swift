@@ -250,7 +250,8 @@ package actor Daemon {
     func banner(_ call: Call, _ waiting: CallAction.Waiting) -> Banner {
         var banner = Wording.incoming(
             caller: call.invite.caller.display, handle: call.invite.caller.handle?.value,
-            isVideo: call.invite.isVideo, app: appName(call.app), isWaiting: waiting != .no,
+            isVideo: call.invite.isVideo, app: appName(call.app), isWaiting: call.state == .ringing(.soft),
+            endsOther: waiting != .no,
             canHold: waiting == .mayHoldOther, canOpen: opening(call.app) != nil,
             soundName: edges.needsServerSound ? "phone-incoming-call" : nil)
         if let icon = center.provider(of: call.app)?.iconName { banner.icon = icon }

@@ -2,11 +2,13 @@ package import Base
 
 /// The words of banners. One place, so that translations have one place.
 package enum Wording {
-    /// `canHold`: the call that is live can be held meanwhile; only of interest where this one `isWaiting`.
+    /// `isWaiting`: it knocks softly beside a call that is on. `endsOther`: answering it ends one, as it does whenever it
+    /// waits, and when its app has as many on hold as it may; `canHold`: that one can be held meanwhile.
     package static func incoming(
-        caller: String, handle: String?, isVideo: Bool, app: String, isWaiting: Bool, canHold: Bool = false,
-        canOpen: Bool, soundName: String?
+        caller: String, handle: String?, isVideo: Bool, app: String, isWaiting: Bool, endsOther: Bool? = nil,
+        canHold: Bool = false, canOpen: Bool, soundName: String?
     ) -> Banner {
+        let endsOther = endsOther ?? isWaiting
         var detail: [String] = []
         if isWaiting { detail.append("Waiting") }
         detail.append(isVideo ? "Video call" : "Call")
@@ -14,8 +16,8 @@ package enum Wording {
         if !app.isEmpty { detail.append(app) }
         var actions: [Banner.Action] = [.init("default", canOpen ? "Open" : "Silence")]
         // First what loses nothing: servers show three buttons at most, in this order.
-        if isWaiting && canHold { actions.append(.init("hold-answer", "Hold & answer")) }
-        actions.append(.init("answer", isWaiting ? "End & answer" : "Answer"))
+        if endsOther && canHold { actions.append(.init("hold-answer", "Hold & answer")) }
+        actions.append(.init("answer", endsOther ? "End & answer" : "Answer"))
         actions.append(.init("decline", "Decline"))
         return Banner(
             summary: caller, body: detail.joined(separator: " · "), icon: "call-start", actions: actions,
