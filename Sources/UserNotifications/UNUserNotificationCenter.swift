@@ -3,30 +3,63 @@ internal import DBus
 public import Foundation
 internal import RingdClient
 
-/// Both methods may be left out.
+/// What the center asks its delegate, on the main queue. Both methods may be left out, and each may be written with a
+/// completion or as an `async` method; of both forms the one with a completion is called.
 public protocol UNUserNotificationCenterDelegate: NSObjectProtocol {
+    /// A notification is due. There is no foreground on a desktop: this is asked each time. `completionHandler`, called
+    /// once from any thread, says how it is presented; `[]` keeps it to the app. Left out: banner, list and sound.
     func userNotificationCenter(
         _ center: UNUserNotificationCenter, willPresent notification: UNNotification,
         withCompletionHandler completionHandler: @escaping @Sendable (UNNotificationPresentationOptions) -> Void)
+
+    /// The user clicked on a notification or on one of its buttons. `completionHandler` may be called from any thread.
     func userNotificationCenter(
         _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
         withCompletionHandler completionHandler: @escaping @Sendable () -> Void)
+
+    /// `userNotificationCenter(_:willPresent:withCompletionHandler:)` as an `async` method.
+    @concurrent func userNotificationCenter(
+        _ center: UNUserNotificationCenter, willPresent notification: UNNotification
+    ) async -> UNNotificationPresentationOptions
+
+    /// `userNotificationCenter(_:didReceive:withCompletionHandler:)` as an `async` method.
+    @concurrent func userNotificationCenter(
+        _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse
+    ) async
 }
 
 extension UNUserNotificationCenterDelegate {
+    /// Asks the `async` form.
     public func userNotificationCenter(
         _ center: UNUserNotificationCenter, willPresent notification: UNNotification,
         withCompletionHandler completionHandler: @escaping @Sendable (UNNotificationPresentationOptions) -> Void
     ) {
-        completionHandler([.banner, .list, .sound])
+        // A delegate's actor is its own affair: the method goes there by itself.
+        nonisolated(unsafe) let delegate: any UNUserNotificationCenterDelegate = self
+        Task { completionHandler(await delegate.userNotificationCenter(center, willPresent: notification)) }
     }
 
+    /// Asks the `async` form.
     public func userNotificationCenter(
         _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
         withCompletionHandler completionHandler: @escaping @Sendable () -> Void
     ) {
-        completionHandler()
+        nonisolated(unsafe) let delegate: any UNUserNotificationCenterDelegate = self
+        Task {
+            await delegate.userNotificationCenter(center, didReceive: response)
+            completionHandler()
+        }
     }
+
+    /// Banner, list and sound.
+    @concurrent public func userNotificationCenter(
+        _ center: UNUserNotificationCenter, willPresent notification: UNNotification
+    ) async -> UNNotificationPresentationOptions { [.banner, .list, .sound] }
+
+    /// Nothing.
+    @concurrent public func userNotificationCenter(
+        _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse
+    ) async {}
 }
 
 /// An app's notifications, on the notification server of the desktop (Desktop Notifications 1.2); sounds by ringd.
