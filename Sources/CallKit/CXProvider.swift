@@ -6,10 +6,15 @@ internal import RingdClient
 
 /// Why a call ended, as its app reports it.
 public enum CXCallEndedReason: Int, Sendable {
+    /// It could not be set up or kept.
     case failed = 1
+    /// The far end gave up or hung up. Never connected, it is a missed call.
     case remoteEnded = 2
+    /// Nobody answered in time.
     case unanswered = 3
+    /// Taken on another device of the user's: not missed.
     case answeredElsewhere = 4
+    /// Declined on another device of the user's: not missed.
     case declinedElsewhere = 5
 }
 
@@ -18,16 +23,25 @@ public enum CXCallEndedReason: Int, Sendable {
 public protocol CXProviderDelegate: NSObjectProtocol {
     /// Every call is void: end their media, forget their actions.
     func providerDidReset(_ provider: CXProvider)
+    /// Registered with ringd, at the start and after each reset.
     func providerDidBegin(_ provider: CXProvider)
     /// True: the app deals with the whole transaction, and no `perform` follows.
     func provider(_ provider: CXProvider, execute transaction: CXTransaction) -> Bool
+    /// Dial: report started connecting and connected, or fail the action. Left out: it fails.
     func provider(_ provider: CXProvider, perform action: CXStartCallAction)
+    /// The user answered: fulfil when the call is connected. Left out: it fails, and the call ends.
     func provider(_ provider: CXProvider, perform action: CXAnswerCallAction)
+    /// The user declined, hung up or gave up; or the call ended without the app.
     func provider(_ provider: CXProvider, perform action: CXEndCallAction)
+    /// Hold, or go on. Left out: it fails, and the call stays as it is.
     func provider(_ provider: CXProvider, perform action: CXSetHeldCallAction)
+    /// Mute or unmute. Left out: it fails, and the call stays as it is.
     func provider(_ provider: CXProvider, perform action: CXSetMutedCallAction)
+    /// Join or leave a conference. Left out: it fails.
     func provider(_ provider: CXProvider, perform action: CXSetGroupCallAction)
+    /// Send tones. Left out: it fails.
     func provider(_ provider: CXProvider, perform action: CXPlayDTMFCallAction)
+    /// Ten seconds are over: the action is void, and may be neither fulfilled nor failed.
     func provider(_ provider: CXProvider, timedOutPerforming action: CXAction)
     /// Media may run from now on.
     func provider(_ provider: CXProvider, didActivate audioSession: AVAudioSession)
@@ -36,18 +50,29 @@ public protocol CXProviderDelegate: NSObjectProtocol {
 }
 
 extension CXProviderDelegate {
+    /// Registered with ringd, at the start and after each reset.
     public func providerDidBegin(_ provider: CXProvider) {}
+    /// Left out: each action is performed by itself.
     public func provider(_ provider: CXProvider, execute transaction: CXTransaction) -> Bool { false }
+    /// Dial: report started connecting and connected, or fail the action. Left out: it fails.
     public func provider(_ provider: CXProvider, perform action: CXStartCallAction) { action.fail() }
+    /// The user answered: fulfil when the call is connected. Left out: it fails, and the call ends.
     public func provider(_ provider: CXProvider, perform action: CXAnswerCallAction) { action.fail() }
     /// Ended is ended: an app without this method must not keep its user on the line.
     public func provider(_ provider: CXProvider, perform action: CXEndCallAction) { action.fulfill() }
+    /// Hold, or go on. Left out: it fails, and the call stays as it is.
     public func provider(_ provider: CXProvider, perform action: CXSetHeldCallAction) { action.fail() }
+    /// Mute or unmute. Left out: it fails, and the call stays as it is.
     public func provider(_ provider: CXProvider, perform action: CXSetMutedCallAction) { action.fail() }
+    /// Join or leave a conference. Left out: it fails.
     public func provider(_ provider: CXProvider, perform action: CXSetGroupCallAction) { action.fail() }
+    /// Send tones. Left out: it fails.
     public func provider(_ provider: CXProvider, perform action: CXPlayDTMFCallAction) { action.fail() }
+    /// Ten seconds are over: the action is void, and may be neither fulfilled nor failed.
     public func provider(_ provider: CXProvider, timedOutPerforming action: CXAction) {}
+    /// Media may run from now on. Left out: nothing.
     public func provider(_ provider: CXProvider, didActivate audioSession: AVAudioSession) {}
+    /// Media must have stopped. Left out: nothing.
     public func provider(_ provider: CXProvider, didDeactivate audioSession: AVAudioSession) {}
 }
 
@@ -69,6 +94,7 @@ open class CXProvider: NSObject, @unchecked Sendable {
 
     private let state: Lock<State>
 
+    /// Registers the app for calls. What is refused is written to stderr with its cure.
     public init(configuration: CXProviderConfiguration) {
         state = Lock(State(configuration: configuration.copy() as! CXProviderConfiguration))
         super.init()
@@ -144,6 +170,7 @@ open class CXProvider: NSObject, @unchecked Sendable {
         }
     }
 
+    /// As the form with a completion; throws what that one would get.
     open func reportNewIncomingCall(with UUID: UUID, update: CXCallUpdate) async throws {
         // Decided by the daemon, so that it cannot hang in a queue that is busy (callkit.md I-48b).
         let error = await withCheckedContinuation { (continuation: CheckedContinuation<RingdError?, Never>) in
@@ -155,6 +182,7 @@ open class CXProvider: NSObject, @unchecked Sendable {
         if let error { throw error.callKit(isRequest: false) }
     }
 
+    /// Something about the call is new; what the update never set stays as it is.
     open func reportCall(with UUID: UUID, updated update: CXCallUpdate) {
         ProviderHub.shared.report("ReportCallUpdated", UUID, update.entries)
     }
@@ -164,10 +192,12 @@ open class CXProvider: NSObject, @unchecked Sendable {
         ProviderHub.shared.reportEnded(UUID, dateEnded, endedReason)
     }
 
+    /// The call that a `CXStartCallAction` began is on its way. `nil`: now.
     open func reportOutgoingCall(with UUID: UUID, startedConnectingAt dateStartedConnecting: Date?) {
         ProviderHub.shared.report("ReportCallStartedConnecting", UUID, date(dateStartedConnecting))
     }
 
+    /// The far end has answered: its duration counts from there. `nil`: now.
     open func reportOutgoingCall(with UUID: UUID, connectedAt dateConnected: Date?) {
         ProviderHub.shared.report("ReportCallConnected", UUID, date(dateConnected))
     }
@@ -181,6 +211,7 @@ open class CXProvider: NSObject, @unchecked Sendable {
         ProviderHub.shared.openActions(of: self).map { CXTransaction(action: $0) }
     }
 
+    /// Those of exactly that class which are open for that call.
     open func pendingCallActions(of callActionClass: AnyClass, withCall callUUID: UUID) -> [CXCallAction] {
         ProviderHub.shared.openActions(of: self).filter {
             $0.callUUID == callUUID && type(of: $0) == callActionClass

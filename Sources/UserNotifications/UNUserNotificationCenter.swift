@@ -89,6 +89,7 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
     private static let center = UNUserNotificationCenter()
     private static let server = "org.freedesktop.Notifications"
 
+    /// The process's only center.
     open class func current() -> UNUserNotificationCenter { center }
 
     private override init() { super.init() }
@@ -99,6 +100,7 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
         set { state.withLock { $0.delegate = newValue } }
     }
 
+    /// False.
     public var supportsContentExtensions: Bool { false }
 
     // MARK: Permission
@@ -110,16 +112,19 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
         askServer { completionHandler($0, nil) }
     }
 
+    /// True if there is a notification server; a desktop asks nobody.
     open func requestAuthorization(options: UNAuthorizationOptions = []) async throws -> Bool {
         await withCheckedContinuation { continuation in askServer { continuation.resume(returning: $0) } }
     }
 
+    /// What the server does; called on a thread of the module's own.
     @preconcurrency open func getNotificationSettings(
         completionHandler: @escaping @Sendable (UNNotificationSettings) -> Void
     ) {
         askServer { completionHandler(UNNotificationSettings(isThere: $0)) }
     }
 
+    /// What the server does.
     open func notificationSettings() async -> UNNotificationSettings {
         await withCheckedContinuation { continuation in
             askServer { continuation.resume(returning: UNNotificationSettings(isThere: $0)) }
@@ -136,16 +141,19 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
 
     // MARK: Categories
 
+    /// Replaces them all; for what is shown from now on.
     open func setNotificationCategories(_ categories: Set<UNNotificationCategory>) {
         state.withLock { $0.categories = categories }
     }
 
+    /// As they were set; called at once, on the caller's thread.
     @preconcurrency open func getNotificationCategories(
         completionHandler: @escaping @Sendable (Set<UNNotificationCategory>) -> Void
     ) {
         completionHandler(state.withLock { $0.categories })
     }
 
+    /// As they were set.
     open func notificationCategories() async -> Set<UNNotificationCategory> { state.withLock { $0.categories } }
 
     // MARK: Adding
@@ -168,6 +176,7 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
         completionHandler?(nil)
     }
 
+    /// As the form with a completion; throws what that one would get.
     open func add(_ request: UNNotificationRequest) async throws {
         let error = await withCheckedContinuation { (continuation: CheckedContinuation<(any Error)?, Never>) in
             add(request) { continuation.resume(returning: $0) }
@@ -277,16 +286,19 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
 
     // MARK: Removing
 
+    /// What is still to come; called at once, on the caller's thread.
     @preconcurrency open func getPendingNotificationRequests(
         completionHandler: @escaping @Sendable ([UNNotificationRequest]) -> Void
     ) {
         completionHandler(state.withLock { $0.pending.values.map(\.request) })
     }
 
+    /// What is still to come.
     open func pendingNotificationRequests() async -> [UNNotificationRequest] {
         state.withLock { $0.pending.values.map(\.request) }
     }
 
+    /// They will not come. What is shown already stays: `removeDeliveredNotifications(withIdentifiers:)`.
     open func removePendingNotificationRequests(withIdentifiers identifiers: [String]) {
         let timers = state.withLock { state in
             identifiers.compactMap { state.pending.removeValue(forKey: $0)?.timer }
@@ -294,16 +306,19 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
         for timer in timers { timer.cancel() }
     }
 
+    /// Nothing is to come any more.
     open func removeAllPendingNotificationRequests() {
         removePendingNotificationRequests(withIdentifiers: state.withLock { Array($0.pending.keys) })
     }
 
+    /// What is shown now; called at once, on the caller's thread.
     @preconcurrency open func getDeliveredNotifications(
         completionHandler: @escaping @Sendable ([UNNotification]) -> Void
     ) {
         completionHandler(state.withLock { $0.delivered.values.map(\.notification) })
     }
 
+    /// What is shown now.
     open func deliveredNotifications() async -> [UNNotification] {
         state.withLock { $0.delivered.values.map(\.notification) }
     }
@@ -315,6 +330,7 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
         for id in gone { close(id) }
     }
 
+    /// Every banner of the app's goes.
     open func removeAllDeliveredNotifications() {
         removeDeliveredNotifications(withIdentifiers: state.withLock { Array($0.delivered.keys) })
     }
