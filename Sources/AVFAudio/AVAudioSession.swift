@@ -174,6 +174,7 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
 }
 
 /// Apple's name for errors of the operating system's own numbers; Foundation on Linux has none.
+// swift-format-ignore: AlwaysUseLowerCamelCase
 let NSOSStatusErrorDomain = "NSOSStatusErrorDomain"
 
 /// The newer home of the record permission.

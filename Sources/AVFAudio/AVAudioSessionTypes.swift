@@ -182,12 +182,16 @@ extension AVAudioSession {
 }
 
 /// The key of `AVAudioSession.InterruptionType`.
+// swift-format-ignore: AlwaysUseLowerCamelCase
 public let AVAudioSessionInterruptionTypeKey = "AVAudioSessionInterruptionTypeKey"
 /// The key of `AVAudioSession.InterruptionOptions`.
+// swift-format-ignore: AlwaysUseLowerCamelCase
 public let AVAudioSessionInterruptionOptionKey = "AVAudioSessionInterruptionOptionKey"
 /// The key of `AVAudioSession.RouteChangeReason`.
+// swift-format-ignore: AlwaysUseLowerCamelCase
 public let AVAudioSessionRouteChangeReasonKey = "AVAudioSessionRouteChangeReasonKey"
 /// The key of the route before.
+// swift-format-ignore: AlwaysUseLowerCamelCase
 public let AVAudioSessionRouteChangePreviousRouteKey = "AVAudioSessionRouteChangePreviousRouteKey"
 
 /// One device of a route.

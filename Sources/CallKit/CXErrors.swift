@@ -2,14 +2,19 @@ public import Foundation
 internal import RingdClient
 
 /// The domain of `CXErrorCode`.
+// swift-format-ignore: AlwaysUseLowerCamelCase
 public let CXErrorDomain = "com.apple.CallKit.error"
 /// The domain of `CXErrorCodeIncomingCallError`.
+// swift-format-ignore: AlwaysUseLowerCamelCase
 public let CXErrorDomainIncomingCall = "com.apple.CallKit.error.incomingcall"
 /// The domain of `CXErrorCodeRequestTransactionError`.
+// swift-format-ignore: AlwaysUseLowerCamelCase
 public let CXErrorDomainRequestTransaction = "com.apple.CallKit.error.requesttransaction"
 /// The domain of `CXErrorCodeCallDirectoryManagerError`.
+// swift-format-ignore: AlwaysUseLowerCamelCase
 public let CXErrorDomainCallDirectoryManager = "com.apple.CallKit.error.calldirectorymanager"
 /// The domain of `CXErrorCodeNotificationServiceExtensionError`.
+// swift-format-ignore: AlwaysUseLowerCamelCase
 public let CXErrorDomainNotificationServiceExtension = "com.apple.CallKit.error.notificationserviceextension"
 
 /// An error of CallKit's: a code within a domain, and words that say cause and cure.

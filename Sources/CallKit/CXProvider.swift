@@ -156,7 +156,7 @@ open class CXProvider: NSObject, @unchecked Sendable {
 
     /// `completion` is called on the delegate's queue: nil if the call is presented.
     @preconcurrency open func reportNewIncomingCall(
-        with UUID: UUID, update: CXCallUpdate, completion: @escaping @Sendable ((any Error)?) -> Void
+        with call: UUID, update: CXCallUpdate, completion: @escaping @Sendable ((any Error)?) -> Void
     ) {
         let queue = queue
         guard !isInvalid else {
@@ -164,18 +164,18 @@ open class CXProvider: NSObject, @unchecked Sendable {
                 .unknown, userInfo: [NSLocalizedDescriptionKey: "the provider was invalidated: make another"])
             return queue.async { completion(error) }
         }
-        ProviderHub.shared.own(UUID, self)
-        ProviderHub.shared.report("ReportNewIncomingCall", UUID, update.entries, named: true) { error in
+        ProviderHub.shared.own(call, self)
+        ProviderHub.shared.report("ReportNewIncomingCall", call, update.entries, named: true) { error in
             queue.async { completion(error?.callKit(isRequest: false)) }
         }
     }
 
     /// As the form with a completion; throws what that one would get.
-    open func reportNewIncomingCall(with UUID: UUID, update: CXCallUpdate) async throws {
+    open func reportNewIncomingCall(with call: UUID, update: CXCallUpdate) async throws {
         // Decided by the daemon, so that it cannot hang in a queue that is busy (callkit.md I-48b).
         let error = await withCheckedContinuation { (continuation: CheckedContinuation<RingdError?, Never>) in
-            ProviderHub.shared.own(UUID, self)
-            ProviderHub.shared.report("ReportNewIncomingCall", UUID, update.entries, named: true) {
+            ProviderHub.shared.own(call, self)
+            ProviderHub.shared.report("ReportNewIncomingCall", call, update.entries, named: true) {
                 continuation.resume(returning: $0)
             }
         }
@@ -183,23 +183,23 @@ open class CXProvider: NSObject, @unchecked Sendable {
     }
 
     /// Something about the call is new; what the update never set stays as it is.
-    open func reportCall(with UUID: UUID, updated update: CXCallUpdate) {
-        ProviderHub.shared.report("ReportCallUpdated", UUID, update.entries)
+    open func reportCall(with call: UUID, updated update: CXCallUpdate) {
+        ProviderHub.shared.report("ReportCallUpdated", call, update.entries)
     }
 
     /// `dateEnded` nil: now.
-    open func reportCall(with UUID: UUID, endedAt dateEnded: Date?, reason endedReason: CXCallEndedReason) {
-        ProviderHub.shared.reportEnded(UUID, dateEnded, endedReason)
+    open func reportCall(with call: UUID, endedAt dateEnded: Date?, reason endedReason: CXCallEndedReason) {
+        ProviderHub.shared.reportEnded(call, dateEnded, endedReason)
     }
 
     /// The call that a `CXStartCallAction` began is on its way. `nil`: now.
-    open func reportOutgoingCall(with UUID: UUID, startedConnectingAt dateStartedConnecting: Date?) {
-        ProviderHub.shared.report("ReportCallStartedConnecting", UUID, date(dateStartedConnecting))
+    open func reportOutgoingCall(with call: UUID, startedConnectingAt dateStartedConnecting: Date?) {
+        ProviderHub.shared.report("ReportCallStartedConnecting", call, date(dateStartedConnecting))
     }
 
     /// The far end has answered: its duration counts from there. `nil`: now.
-    open func reportOutgoingCall(with UUID: UUID, connectedAt dateConnected: Date?) {
-        ProviderHub.shared.report("ReportCallConnected", UUID, date(dateConnected))
+    open func reportOutgoingCall(with call: UUID, connectedAt dateConnected: Date?) {
+        ProviderHub.shared.report("ReportCallConnected", call, date(dateConnected))
     }
 
     private func date(_ date: Date?) -> [DBusValue.Entry] { date.map { [.init("date", .int64($0.nanoseconds))] } ?? [] }

@@ -295,8 +295,10 @@ open class UNNotificationCategory: NSObject, NSCopying, @unchecked Sendable {
 }
 
 /// The body was clicked.
+// swift-format-ignore: AlwaysUseLowerCamelCase
 public let UNNotificationDefaultActionIdentifier = "com.apple.UNNotificationDefaultActionIdentifier"
 /// The notification was closed by the user; only with `customDismissAction`.
+// swift-format-ignore: AlwaysUseLowerCamelCase
 public let UNNotificationDismissActionIdentifier = "com.apple.UNNotificationDismissActionIdentifier"
 
 /// What the user did.

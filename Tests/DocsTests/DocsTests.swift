@@ -54,7 +54,12 @@ struct DocsTests {
 
     /// What an app can name of Apple's modules has a line in the table of what works.
     @Test func everyTypeOfTheModulesIsDocumented() throws {
-        let text = try page("Docs/swift-modules.md")
+        let spans = try page("Docs/swift-modules.md").split(separator: "`", omittingEmptySubsequences: false)
+        // Every other one is code; what is dotted names each of its parts.
+        let named = Set(
+            spans.enumerated().filter { !$0.offset.isMultiple(of: 2) }.flatMap {
+                $0.element.split { !$0.isLetter && !$0.isNumber && $0 != "_" }
+            })
         for module in ["CallKit", "PushKit", "AVFAudio", "UserNotifications"] {
             let folder = root.appendingPathComponent("Sources/\(module)")
             let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
@@ -65,7 +70,7 @@ struct DocsTests {
                 for match in source.matches(of: declaration) { types.insert(String(match.1)) }
             }
             #expect(types.count > 5, "\(module)")
-            for type in types { #expect(text.contains(try Regex("`[\\w.]*\\b\(type)\\b[^`]*`")), "\(module).\(type)") }
+            for type in types { #expect(named.contains(type[...]), "\(module).\(type)") }
         }
     }
 }
