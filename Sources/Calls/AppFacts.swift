@@ -67,6 +67,8 @@ struct AppState: Sendable {
     var account = ""
     /// Asked to start, and until when that may take.
     var wakeUntil: Instant?
+    /// It could not be started; pushes do not try again before this, or each would start a program that ends at once.
+    var restsUntil: Instant?
     /// Pushes for it that it has not been given yet, oldest first.
     var undelivered: [KeptPush] = []
     /// Ends that it has not been told of.

@@ -34,6 +34,8 @@ package struct Call: Sendable, Hashable {
 
     /// The app's own connection has spoken of it, not the push alone.
     var isConfirmed = false
+    /// It rang in an earlier run: whether its app had spoken of it is not known, so that it counts as both.
+    var isRestored = false
     /// A silent ring that has a banner all the same: one that was screened.
     var isSeenInSilence = false
     /// Its missed notice is a quiet one.

@@ -89,6 +89,7 @@ extension CallCenter {
             out.append(.strike(app: app, count: 0, isSuspended: false))
         }
         state.wakeUntil = nil
+        state.restsUntil = nil
         state.isAttached = true
         let waiting = state.undelivered
         state.undelivered = []
@@ -140,6 +141,7 @@ extension CallCenter {
     private mutating func wakeFailed(_ app: String, at now: Instant) {
         guard apps[app]?.isAttached == false else { return }
         apps[app]?.wakeUntil = nil
+        apps[app]?.restsUntil = now + policy.attachTimeout
         apps[app]?.unsaid = []
         dropUndelivered(app)
         for call in calls where call.app == app && call.state == .deferred {
@@ -205,6 +207,7 @@ extension CallCenter {
     mutating func keep(_ id: PushID, for app: String, call: CallUUID?, mustReport: Bool, at now: Instant) {
         let kept = KeptPush(id: id, call: call, mustReport: mustReport)
         guard apps[app]?.isAttached == true else {
+            if let until = apps[app]?.restsUntil, until > now { return out.append(.drop(id)) }
             apps[app]?.undelivered.append(kept)
             if let count = apps[app]?.undelivered.count, count > Self.mostUndelivered,
                 let oldest = apps[app]?.undelivered.removeFirst()

@@ -195,6 +195,9 @@ extension CallCenter {
         if case .connected(_, true) = how { isOutgoing = true }
         var call = Call(
             invite: invite, state: .ringing(.queued), isOutgoing: isOutgoing, began: began, deadline: deadline)
+        call.account = apps[invite.app]?.account ?? ""
+        call.isConfirmed = true
+        call.isRestored = true
         switch how {
         case .answered, .dialled:
             call.answered = how == .answered ? began : nil

@@ -61,10 +61,13 @@ extension CallCenter {
     ) -> CallError? {
         pushReported(by: app)
         if let live = live(invite) {
-            guard live.app == app, !live.isConfirmed else { return .incoming(.callUUIDAlreadyExists) }
+            guard live.app == app, !live.isConfirmed || live.isRestored else {
+                return .incoming(.callUUIDAlreadyExists)
+            }
             // The push rang it; now its app's own connection knows it, too (transition 7).
             self.update(live.uuid) {
                 $0.isConfirmed = true
+                $0.isRestored = false
                 $0.timers[.invite] = nil
                 $0.timers[.hush] = nil
             }

@@ -1,4 +1,5 @@
 internal import CDBus
+internal import Glibc
 
 /// Between `DBusValue` and libdbus's iterators. libdbus aborts on text it finds invalid, so nothing unchecked reaches it.
 enum Codec {
@@ -83,18 +84,36 @@ enum Codec {
 
     // MARK: Reading
 
-    /// All values at `iterator`. libdbus has validated the message: depth is at most 64.
-    static func values(_ iterator: UnsafeMutablePointer<DBusMessageIter>) -> [DBusValue] {
+    /// More is nothing that anybody says to us: bytes of texts, and eight for each value.
+    private static let longest = 1 << 20
+
+    /// All values at `iterator`, if they are not too many. libdbus has validated the message: depth is at most 64.
+    static func read(_ iterator: UnsafeMutablePointer<DBusMessageIter>) throws(DBusFailure) -> [DBusValue] {
+        var room = longest
+        let values = values(iterator, &room)
+        guard room >= 0 else {
+            throw DBusFailure(
+                "org.freedesktop.DBus.Error.LimitsExceeded", "a message has at most 1 MiB, and 131,072 values")
+        }
+        return values
+    }
+
+    /// Ends early when there is no more room.
+    private static func values(
+        _ iterator: UnsafeMutablePointer<DBusMessageIter>, _ room: inout Int
+    ) -> [DBusValue] {
         var out: [DBusValue] = []
-        while true {
-            guard let value = value(iterator) else { return out }
+        while room >= 0 {
+            guard let value = value(iterator, &room) else { return out }
             out.append(value)
             if dbus_message_iter_next(iterator) == 0 { return out }
         }
+        return out
     }
 
-    private static func value(_ iterator: UnsafeMutablePointer<DBusMessageIter>) -> DBusValue? {
-        switch Unicode.Scalar(UInt8(truncatingIfNeeded: dbus_message_iter_get_arg_type(iterator))) {
+    private static func value(_ iterator: UnsafeMutablePointer<DBusMessageIter>, _ room: inout Int) -> DBusValue? {
+        room -= 8
+        return switch Unicode.Scalar(UInt8(truncatingIfNeeded: dbus_message_iter_get_arg_type(iterator))) {
         case "y": .byte(read(iterator, 0))
         case "b": .bool(read(iterator, dbus_bool_t(0)) != 0)
         case "n": .int16(read(iterator, 0))
@@ -104,13 +123,13 @@ enum Codec {
         case "x": .int64(read(iterator, 0))
         case "t": .uint64(read(iterator, 0))
         case "d": .double(read(iterator, 0))
-        case "s": .string(readText(iterator))
-        case "o": .objectPath(readText(iterator))
-        case "g": .signature(readText(iterator))
-        case "v": .variant(children(iterator).first ?? .bool(false))
-        case "r": .structure(children(iterator))
-        case "e": entry(children(iterator))
-        case "a": array(iterator)
+        case "s": .string(readText(iterator, &room))
+        case "o": .objectPath(readText(iterator, &room))
+        case "g": .signature(readText(iterator, &room))
+        case "v": .variant(children(iterator, &room).first ?? .bool(false))
+        case "r": .structure(children(iterator, &room))
+        case "e": entry(children(iterator, &room))
+        case "a": array(iterator, &room)
         default: nil  // DBUS_TYPE_INVALID ends a list; descriptors ('h') are nothing we take.
         }
     }
@@ -119,19 +138,21 @@ enum Codec {
         pair.count == 2 ? .entry(pair[0], pair[1]) : nil
     }
 
-    private static func array(_ iterator: UnsafeMutablePointer<DBusMessageIter>) -> DBusValue {
+    private static func array(_ iterator: UnsafeMutablePointer<DBusMessageIter>, _ room: inout Int) -> DBusValue {
         var inner = DBusMessageIter()
         dbus_message_iter_recurse(iterator, &inner)
         if dbus_message_iter_get_element_type(iterator) == code("y") {
             var base: UnsafePointer<UInt8>?
             var count: Int32 = 0
             dbus_message_iter_get_fixed_array(&inner, &base, &count)
+            room -= Int(count)
+            guard room >= 0 else { return .bytes([]) }
             return .bytes(Array(UnsafeBufferPointer(start: base, count: Int(count))))
         }
         let text = dbus_message_iter_get_signature(&inner)
         defer { dbus_free(text) }
         let element = text.map { String(cString: $0) } ?? "s"
-        let items = values(&inner)
+        let items = values(&inner, &room)
         guard element == "{sv}" else { return .array(of: element, items) }
         return .dict(
             items.compactMap { item in
@@ -140,10 +161,12 @@ enum Codec {
             })
     }
 
-    private static func children(_ iterator: UnsafeMutablePointer<DBusMessageIter>) -> [DBusValue] {
+    private static func children(
+        _ iterator: UnsafeMutablePointer<DBusMessageIter>, _ room: inout Int
+    ) -> [DBusValue] {
         var inner = DBusMessageIter()
         dbus_message_iter_recurse(iterator, &inner)
-        return values(&inner)
+        return values(&inner, &room)
     }
 
     private static func read<T: BitwiseCopyable>(
@@ -154,9 +177,12 @@ enum Codec {
         return value
     }
 
-    private static func readText(_ iterator: UnsafeMutablePointer<DBusMessageIter>) -> String {
+    private static func readText(_ iterator: UnsafeMutablePointer<DBusMessageIter>, _ room: inout Int) -> String {
         var pointer: UnsafePointer<CChar>?
         dbus_message_iter_get_basic(iterator, &pointer)
-        return pointer.map { String(cString: $0) } ?? ""
+        guard let pointer else { return "" }
+        // Measured before it is copied.
+        room -= strlen(pointer)
+        return room >= 0 ? String(cString: pointer) : ""
     }
 }

@@ -60,8 +60,9 @@ package final class DBusConnection {
         guard let opened = dbus_connection_open_private(address, &error) else { throw DBusFailure(taking: &error) }
         connection = opened
         dbus_connection_set_exit_on_disconnect(connection, 0)
-        // Far above anything that is said here; a message of tens of megabytes would become hundreds of values.
-        dbus_connection_set_max_message_size(connection, 1 << 20)
+        // libdbus leaves the bus over a longer one, and with it every call of every app: what is merely too long is
+        // refused by us instead, before it becomes values.
+        dbus_connection_set_max_message_size(connection, 16 << 20)
         dbus_connection_set_max_received_size(connection, 4 << 20)
         attach()
     }
@@ -324,7 +325,13 @@ package final class DBusConnection {
         }
         func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { String(cString: $0) } ?? "" }
         var iterator = DBusMessageIter()
-        let arguments = dbus_message_iter_init(message, &iterator) != 0 ? Codec.values(&iterator) : []
+        let arguments: [DBusValue]
+        do {
+            arguments = dbus_message_iter_init(message, &iterator) != 0 ? try Codec.read(&iterator) : []
+        } catch {
+            refuse(message, error)
+            return kind == .call
+        }
         let inbound = InboundMessage(
             kind: kind, sender: text(dbus_message_get_sender(message)), path: text(dbus_message_get_path(message)),
             interface: text(dbus_message_get_interface(message)), member: text(dbus_message_get_member(message)),
@@ -333,6 +340,15 @@ package final class DBusConnection {
         let handled = onMessage?(inbound) ?? false
         // A signal may interest others too; an unhandled call gets libdbus's own UnknownMethod.
         return handled && kind == .call
+    }
+
+    private func refuse(_ message: OpaquePointer, _ why: DBusFailure) {
+        guard !isClosed, dbus_message_get_type(message) == DBUS_MESSAGE_TYPE_METHOD_CALL,
+            dbus_message_get_no_reply(message) == 0,
+            let error = dbus_message_new_error(message, why.name, why.message)
+        else { return }
+        dbus_connection_send(connection, error, nil)
+        dbus_message_unref(error)
     }
 }
 
@@ -345,7 +361,12 @@ private final class Waiter {
         guard let message else { return reply(.failure(.disconnected)) }
         defer { dbus_message_unref(message) }
         var iterator = DBusMessageIter()
-        let values = dbus_message_iter_init(message, &iterator) != 0 ? Codec.values(&iterator) : []
+        let values: [DBusValue]
+        do {
+            values = dbus_message_iter_init(message, &iterator) != 0 ? try Codec.read(&iterator) : []
+        } catch {
+            return reply(.failure(error))
+        }
         if dbus_message_get_type(message) == DBUS_MESSAGE_TYPE_ERROR {
             let name = dbus_message_get_error_name(message).map { String(cString: $0) } ?? "?"
             reply(.failure(DBusFailure(name, values.first?.text ?? "")))

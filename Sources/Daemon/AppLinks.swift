@@ -17,7 +17,6 @@ final class AppLinks: BusListener {
         /// Where it exports `PushDelegate1` and `ProviderDelegate1`.
         var pushes: String?
         var provider: String?
-        var bucket: TokenBucket
     }
 
     /// An app left the bus, or another program took its name.
@@ -35,6 +34,12 @@ final class AppLinks: BusListener {
     /// Calls of peers that are being looked at, in their order.
     private var waiting: [String: [(Bool) -> Void]] = [:]
 
+    /// What peers may still ask as apps. Theirs and not their registrations', which they can renew at will.
+    private var buckets: [String: TokenBucket] = [:]
+
+    /// What peers asked while the bus is being asked about them, oldest first; bounded by what they may ask.
+    private var turns: [String: [() -> Void]] = [:]
+
     private static let mostPeers = 1024
     private static let burst = 200
     private static let perSecond = 50
@@ -48,6 +53,8 @@ final class AppLinks: BusListener {
     func busDown() {
         connection = nil
         sandboxed = [:]
+        buckets = [:]
+        turns = [:]
         // They will never be answered: the bus that could is gone, and so is who asked.
         waiting = [:]
         for app in links.keys.sorted() { drop(app) }
@@ -85,23 +92,38 @@ final class AppLinks: BusListener {
 
     func isOwner(_ peer: String, of app: String) -> Bool { links[app]?.owner == peer }
 
-    /// False: this app asks too often, and is to be refused.
+    /// False: this peer asks too often, and is to be refused. One bucket for a connection, whatever it registers as.
     func mayAsk(_ peer: String) -> Bool {
-        for app in apps(of: peer) {
-            // One bucket for a connection, whatever it is registered as.
-            return links[app]?.bucket.take(now: .now) ?? true
+        if buckets[peer] == nil, buckets.count >= Self.mostPeers {
+            buckets = buckets.filter { appsOf[$0.key] != nil }
         }
-        return true
+        return buckets[peer, default: TokenBucket(burst: Self.burst, perSecond: Self.perSecond, now: .now)]
+            .take(now: .now)
+    }
+
+    /// Runs `work` when all that the peer asked before has been looked at: at once, but while the bus is being asked who
+    /// it is. So an app need not wait for the reply to one call before it makes the next.
+    func inTurn(_ peer: String, _ work: @escaping () -> Void) {
+        guard turns[peer] != nil else { return work() }
+        turns[peer]?.append(work)
     }
 
     /// Whether the peer owns the app's bus name; at once for one that is linked, else when the bus has said so.
     func verify(_ peer: String, owns app: String, then: @escaping (Bool) -> Void) {
         if let link = links[app] { return then(link.owner == peer) }
         guard let connection else { return then(false) }
-        connection.callBus("GetNameOwner", [.string(busName(of: app))]) { result in
-            guard case .success(let values) = result else { return then(false) }
-            then(values.first?.text == peer)
+        turns[peer] = []
+        connection.callBus("GetNameOwner", [.string(busName(of: app))]) { [weak self] result in
+            if case .success(let values) = result { then(values.first?.text == peer) } else { then(false) }
+            self?.goOn(peer)
         }
+    }
+
+    /// Those that waited, until one of them has to ask the bus in its turn.
+    private func goOn(_ peer: String) {
+        var rest = (turns.removeValue(forKey: peer) ?? [])[...]
+        while turns[peer] == nil, let next = rest.popFirst() { next() }
+        if !rest.isEmpty { turns[peer]?.append(contentsOf: rest) }
     }
 
     /// The peer speaks for the app from now on, until it loses the name.
@@ -109,9 +131,7 @@ final class AppLinks: BusListener {
         if links[app]?.owner != peer {
             drop(app)
             let name = busName(of: app)
-            links[app] = Link(
-                owner: peer, name: name,
-                bucket: TokenBucket(burst: Self.burst, perSecond: Self.perSecond, now: .now))
+            links[app] = Link(owner: peer, name: name)
             appsOf[peer, default: []].append(app)
             appsNamed[name, default: []].append(app)
             connection?.addMatch(Self.rule(name))
@@ -124,6 +144,12 @@ final class AppLinks: BusListener {
         }
         if let pushes { links[app]?.pushes = pushes }
         if let provider { links[app]?.provider = provider }
+    }
+
+    /// It takes calls no longer; what it wants of pushes stays.
+    func withdrawProvider(_ app: String) {
+        links[app]?.provider = nil
+        if links[app]?.pushes == nil { drop(app) }
     }
 
     /// Not by its doing: it was removed.

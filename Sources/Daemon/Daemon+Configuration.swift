@@ -12,6 +12,7 @@ extension Daemon {
     /// Reads the file; what is wrong with it is in `faults`, the rest is in force. A file that cannot be read changes
     /// nothing.
     func readConfiguration() {
+        let before = configuration.apps
         do {
             let text = try Paths.read(configFile) ?? ""
             (configuration, faults) = Configuration.read(text)
@@ -21,11 +22,11 @@ extension Daemon {
             log("\(error); what was in force stays so")
         }
         center.policy = configuration.callPolicy
-        applyAppRules()
+        applyAppRules(before)
     }
 
-    /// What ringd.conf says of single apps, for the core and the bus.
-    func applyAppRules() {
+    /// What ringd.conf says of single apps, for the core and the bus. `before`: what it said until now.
+    func applyAppRules(_ before: [String: Configuration.App] = [:]) {
         // Before the edges there are no apps; `start` comes back here.
         guard edges != nil else { return }
         edges.links.busNames = [:]
@@ -39,6 +40,20 @@ extension Daemon {
                 receive(.app(id, .provider(nil)))
             }
         }
+        for id in before.keys.sorted() {
+            if configuration.apps[id] == nil { receive(.app(id, .rules(AppRules()))) }
+            if before[id]?.answer != nil, configuration.apps[id]?.answer == nil { followRegistration(id) }
+        }
+    }
+
+    /// Nothing but its own registration says how the app takes calls.
+    private func followRegistration(_ app: String) {
+        guard let stored = registered[app]?.configuration, !stored.isEmpty else {
+            return receive(.app(app, .provider(nil)))
+        }
+        guard center.provider(of: app) == nil else { return }
+        receive(.app(app, .provider(ProviderConfiguration(stored: stored))))
+        if edges.links.path(.provider, of: app) != nil { receive(.app(app, .attached)) }
     }
 
     func reportFault(_ fault: ConfigFault) {

@@ -140,6 +140,7 @@ extension Daemon {
     }
 
     func lost(_ app: String) {
+        latePushes[app] = nil
         emit(Event(.appGone, "\(app) left the bus", [.init("app", .text(app))]))
         receive(.app(app, .gone))
     }
@@ -147,9 +148,33 @@ extension Daemon {
     // MARK: Pushes
 
     func deliverToApp(_ id: PushID, _ app: String, _ call: CallUUID?, mustReport: Bool) {
-        guard let kept = payloads.removeValue(forKey: id), edges.links.path(.pushes, of: app) != nil else {
-            return receive(.delivered(id))
+        guard let kept = payloads.removeValue(forKey: id) else { return receive(.delivered(id)) }
+        guard edges.links.path(.pushes, of: app) != nil else {
+            // It wants pushes and has said so in an earlier run: it is about to say where.
+            let push = LatePush(
+                id: id, call: call, mustReport: mustReport, kept: kept, until: .now + center.policy.pushTimeout)
+            guard registered[app]?.types.isEmpty == false, waits(app, push) else { return receive(.delivered(id)) }
+            return
         }
+        give(kept, id, app, call, mustReport: mustReport)
+    }
+
+    private func waits(_ app: String, _ push: LatePush) -> Bool {
+        guard latePushes[app, default: []].count < Self.mostLate else { return false }
+        latePushes[app, default: []].append(push)
+        return true
+    }
+
+    private static let mostLate = 16
+
+    /// It has said where pushes go: it is given those that have waited for that, and are still open.
+    func deliverLate(_ app: String) {
+        for push in latePushes.removeValue(forKey: app) ?? [] where push.until > .now {
+            give(push.kept, push.id, app, push.call, mustReport: push.mustReport)
+        }
+    }
+
+    private func give(_ kept: KeptPayload, _ id: PushID, _ app: String, _ call: CallUUID?, mustReport: Bool) {
         let isLate = Instant.now - kept.at > .seconds(1)
         emit(
             Event(
@@ -211,6 +236,16 @@ struct KeptPayload {
     let push: UInt64
     let payload: [UInt8]
     let at: Instant
+}
+
+/// One whose app takes calls already and has not registered for pushes again.
+struct LatePush {
+    let id: PushID
+    let call: CallUUID?
+    let mustReport: Bool
+    let kept: KeptPayload
+    /// After this the core has completed it.
+    let until: Instant
 }
 
 extension DBusFailure {

@@ -39,8 +39,10 @@ extension Daemon {
         receive(.app(id, .unbound))
         receive(.app(id, .provider(nil)))
         tellInvalidated(id)
-        edges.links.unlink(id)
+        // First: a strike for a push that it leaves open would be written, and outlive it.
         registered[id] = nil
+        edges.links.unlink(id)
+        reports[id] = nil
         uploads = uploads.filter { $0.key.app != id }
         return true
     }

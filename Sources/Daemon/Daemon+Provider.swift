@@ -9,17 +9,24 @@ internal import Store
 extension Daemon {
     /// Serves the call if its sender owns the app's name; the answer comes later.
     func owned(_ app: String, _ call: BusCall) {
-        edges.links.verify(call.sender, owns: app) { [unowned self] isOwner in
-            guard isOwner else { return edges.service.answer(call, .failure(notYours(app))) }
-            guard edges.links.mayAsk(call.sender) else { return edges.service.answer(call, .failure(Self.flooded)) }
-            do throws(DBusFailure) {
-                let reply =
-                    call.interface == BusInterface.registry.name
-                    ? try appRegistry(call, app) : try ownProvider(call, app)
-                if let reply { edges.service.answer(call, .success(reply)) }
-            } catch {
-                edges.service.answer(call, .failure(error))
+        guard edges.links.mayAsk(call.sender) else { return edges.service.answer(call, .failure(Self.flooded)) }
+        edges.links.inTurn(call.sender) { [unowned self] in
+            edges.links.verify(call.sender, owns: app) { [unowned self] isOwner in
+                answer(call) { (me) throws(DBusFailure) in
+                    guard isOwner else { throw me.notYours(app) }
+                    return call.interface == BusInterface.registry.name
+                        ? try me.appRegistry(call, app) : try me.ownProvider(call, app)
+                }
             }
+        }
+    }
+
+    /// nil: the answer comes later, or has come.
+    private func answer(_ call: BusCall, _ work: (isolated Daemon) throws(DBusFailure) -> [DBusValue]?) {
+        do throws(DBusFailure) {
+            if let reply = try work(self) { edges.service.answer(call, .success(reply)) }
+        } catch {
+            edges.service.answer(call, .failure(error))
         }
     }
 
@@ -40,11 +47,16 @@ extension Daemon {
             return nil
         default:
             guard edges.links.mayAsk(call.sender) else { throw Self.flooded }
-            switch call.member {
-            case "FulfillAction", "FailAction": try complete(call, first)
-            default: try reportOwn(call, first)
+            edges.links.inTurn(call.sender) { [unowned self] in
+                answer(call) { (me) throws(DBusFailure) in
+                    switch call.member {
+                    case "FulfillAction", "FailAction": try me.complete(call, first)
+                    default: try me.reportOwn(call, first)
+                    }
+                    return []
+                }
             }
-            return []
+            return nil
         }
     }
 
@@ -87,8 +99,8 @@ extension Daemon {
         var provider = ProviderConfiguration()
         let entries = call.arguments[2].entries ?? []
         if let wrong = provider.apply(entries) { throw invalid(wrong) }
-        let word = call.arguments[2]["session"]?.text ?? Session.up.rawValue
-        guard let session = Session(rawValue: word) else {
+        let said = call.arguments[2]["session"] ?? .string(Session.up.rawValue)
+        guard let session = said.text.flatMap(Session.init(rawValue:)) else {
             throw invalid("session: down, connecting or up was expected")
         }
         guard addApp(app) else {
@@ -128,6 +140,7 @@ extension Daemon {
     private func setConfiguration(_ app: String, _ value: DBusValue) throws(DBusFailure) {
         guard var provider = center.provider(of: app) else { throw CallError.request(.unknownCallProvider).failure }
         if let wrong = provider.apply(value.entries ?? []) { throw invalid(wrong) }
+        guard value["session"] == nil else { throw invalid("the session is set by SetSession") }
         if var row = registered[app] {
             row.configuration = provider.stored
             remember(row)
@@ -137,7 +150,7 @@ extension Daemon {
 
     /// The app withdrew its provider: from now on it takes no calls.
     private func leave(_ app: String) {
-        edges.links.unlink(app)
+        edges.links.withdrawProvider(app)
         receive(.app(app, .provider(nil)))
         forgetProvider(app)
     }

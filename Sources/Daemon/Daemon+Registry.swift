@@ -85,19 +85,29 @@ extension Daemon {
         guard let path = call.arguments[1].text else { throw invalid("a delegate is an object path") }
         let options = call.arguments[2]
         try checkVersion(options)
+        // A word that is not understood must not leave an app bound that means to be logged out.
+        if let other = options.entries?.first(where: { !["types", "environment", "account", "version"].contains($0.key) }) {
+            throw invalid("\(Text.clean(other.key, limit: 40)) is no option of Register: types, environment, account")
+        }
         var types: [TokenKind] = []
-        for word in options["types"]?.elements ?? [.string("voip")] {
+        guard let words = (options["types"] ?? .strings(["voip"])).elements else {
+            throw invalid("types are an array of voip and alert (as)")
+        }
+        for word in words {
             let kind = try tokenKind(word.text ?? "")
             if !types.contains(kind) { types.append(kind) }
         }
-        guard let environment = PushEnvironment(rawValue: options["environment"]?.text ?? "production") else {
+        let stated = options["environment"] ?? .string("production")
+        guard let environment = stated.text.flatMap(PushEnvironment.init(rawValue:)) else {
             throw invalid("an environment is production or sandbox")
         }
+        if let account = options["account"], account.text == nil { throw invalid("an account is a text (s)") }
         guard addApp(app) else {
             throw refusal(
                 "InvalidAppID", "\"\(Text.clean(app))\" is no app id like com.example.talk, or there are too many")
         }
-        var row = registered[app] ?? ProviderRow(app: app, types: "", environment: "")
+        let old = registered[app]
+        var row = old ?? ProviderRow(app: app, types: "", environment: "")
         row.types = types.map(\.rawValue).joined(separator: " ")
         row.environment = environment.rawValue
         if let account = options["account"]?.text {
@@ -108,6 +118,10 @@ extension Daemon {
             // It knows no accounts, and wants pushes again.
             row.isBound = true
         }
+        // Another account's calls are not this one's. One that had none was nobody else's.
+        let isAnother =
+            old.map { $0.isBound && (!row.isBound || $0.account != nil && $0.account != row.account) } ?? false
+        if isAnother { receive(.app(app, .unbound)) }
         remember(row)
         applyBinding(row)
         edges.links.link(app, to: call.sender, pushes: path)
@@ -118,7 +132,9 @@ extension Daemon {
                     ("environment", .string(row.environment)), ("account", .string(row.account ?? "")),
                     ("suspended", .bool(center.standing(of: app).isSuspended)))
             ]))
+        if isAnother, !row.isBound { tellInvalidated(app) }
         tellTokens(app)
+        deliverLate(app)
         return nil
     }
 
@@ -215,8 +231,11 @@ extension Daemon {
             let isForeign = configuration.apps[row.app]?.answer?.isForeign ?? false
             center.remember(
                 app: row.app,
-                provider: row.configuration.isEmpty || isForeign
-                    ? nil : ProviderConfiguration(stored: row.configuration),
+                // ringd.conf may say that it takes calls, whatever it has registered for.
+                provider: isForeign
+                    ? nil
+                    : row.configuration.isEmpty
+                        ? center.provider(of: row.app) : ProviderConfiguration(stored: row.configuration),
                 account: row.account ?? "", isSuspended: row.isSuspended)
             if !row.isBound { apns.directory.setUnbound(app: row.app, since: .now) }
         }

@@ -44,6 +44,12 @@ extension Daemon {
                 edges.store.clearLive(row.uuid)
                 continue
             }
+            // Its row of history is whole, but its app had not said that it let go.
+            if row.state == CallState.ending(ActionID(0), .local).word {
+                reset.insert(row.app)
+                edges.store.clearLive(row.uuid)
+                continue
+            }
             var began = row.began
             var deadline = row.deadline
             if row.bootID != Boot.id {

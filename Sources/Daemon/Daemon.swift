@@ -114,6 +114,8 @@ package actor Daemon {
     var sounding: String?
     /// Counts them: each has its own 30 seconds.
     var soundings: UInt64 = 0
+    /// Pushes for apps that are there and have yet to say where pushes go.
+    var latePushes: [String: [LatePush]] = [:]
     /// How many new calls each app has reported lately.
     var reports: [String: TokenBucket] = [:]
     var lastEnded: (call: Call, reason: EndReason, at: WallTime)?

@@ -12,7 +12,8 @@ extension CallRow {
         func time(_ instant: Instant?) -> WallTime? {
             instant.map { WallTime(nanoseconds: wall.nanoseconds - (now - $0).nanoseconds) }
         }
-        var reason: EndReason?
+        // For the user it is over as soon as it is `ending`.
+        var reason = call.state.endingReason
         if case .ended(let why) = call.state { reason = why }
         let category = reason?.category(of: call) ?? ""
         let rang = call.isOutgoing ? .zero : (call.rangUntil ?? now) - call.began

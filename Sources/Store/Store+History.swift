@@ -5,7 +5,7 @@ extension Store {
     // MARK: Writing
 
     /// Inserts the call's row or brings it up to date, in one transaction with what a successor needs: `live` is written
-    /// with it, and a call that has ended is live no more. So no kill can leave one without the other.
+    /// with it, and a call that has ended without one is live no more. So no kill can leave one without the other.
     package func record(_ call: CallRow, live: LiveRow? = nil) {
         write { [self] database throws(StoreFailure) in
             var isNew = true
@@ -14,10 +14,10 @@ extension Store {
                 try database.query("SELECT 1 FROM call WHERE uuid = ?", [uuid]) { _ in isNew = false }
                 try Self.upsert(call, database)
                 try Self.meet(call, database)
-                if call.ended != nil {
-                    try database.run("DELETE FROM live WHERE uuid = ?", [uuid])
-                } else if let live {
+                if let live {
                     try Self.set(live, database)
+                } else if call.ended != nil {
+                    try database.run("DELETE FROM live WHERE uuid = ?", [uuid])
                 }
             }
             if isNew { try countNewCall(database) }

@@ -258,6 +258,25 @@ struct PolicyTests {
         #expect(failed.dropped == [PushID(1)] && failed.word(a) == "ringing")
     }
 
+    @Test func pushesDoNotStartAgainWhatHasJustFailedToStart() {
+        var world = World()
+        world.known()
+        world.push(.unusable("1"))
+        world.send(.app(a.app, .wakeFailed))
+        for number in 2...9 { world.push(.unusable("\(number)")) }
+        #expect(world.wakes == [a.app] && world.dropped.count == 9)
+        world.advance(.seconds(10))
+        world.push(.unusable("10"))
+        #expect(world.wakes == [a.app, a.app] && world.dropped.count == 9)
+        // The user's answer does not wait for that.
+        var answered = World()
+        answered.known()
+        answered.push(a)
+        answered.send(.app(a.app, .wakeFailed))
+        answered.send(.user(a.uuid, .answer))
+        #expect(answered.wakes == [a.app, a.app] && answered.word(a) == "deferred")
+    }
+
     @Test func aPushThatIsNotCompletedIsNotWaitedForForEver() {
         var world = World()
         world.register()

@@ -6,9 +6,13 @@ internal import Glibc
 // An app that takes calls over D-Bus: registers, exports org.ringd.ProviderDelegate1, org.ringd.PushDelegate1 (and
 // org.freedesktop.Application) at the path of its id, and prints a line for each thing that is asked of it.
 //
-//   ringd-test-app APP-ID [answer|refuse|hang|late] [KEY=VALUE …]
+//   ringd-test-app APP-ID [answer|refuse|hang|late|stay|calls|eager] [KEY=VALUE …]
 //
-// KEY=VALUE: its configuration, e.g. session=down; push.KEY=VALUE: how it registers for pushes, e.g. push.account=alice. org.ringd.TestApp1.Do(s) has it call a method, e.g.
+// stay: it does everything but end a call; calls: it registers for pushes when it is told to; eager: it does not, and
+// reports a call without waiting for its registration.
+//
+// KEY=VALUE: its configuration, e.g. session=down; push.KEY=VALUE: how it registers for pushes, e.g. push.account=alice.
+// org.ringd.TestApp1.Do(s) has it call a method, e.g.
 // "ReportCallEnded UUID 2".
 
 let arguments = CommandLine.arguments
@@ -83,7 +87,9 @@ connection.onMessage = { message in
     case "hang" where isAction: break
     default:
         connection.reply(to: message, .success([]))
-        guard isAction, manner != "late" || message.member != "PerformAnswerCall" else { break }
+        guard isAction, manner != "late" || message.member != "PerformAnswerCall",
+            manner != "stay" || message.member != "PerformEndCall"
+        else { break }
         provider("FulfillAction", [message.arguments[0], .dict([])])
     }
     return true
@@ -112,6 +118,17 @@ connection.onDisconnect = { exit(0) }
         ask("Monitor1", member, member == "Pushes" ? [.dict([])] : []) { result in
             if case .failure(let failure) = result { Console.write("failure\t\(member)\t\(failure.name)\n") }
         }
+    case "RegisterPushes":
+        let account =
+            words.count > 1 ? [DBusValue.Entry("account", UInt32(words[1]).map { .uint32($0) } ?? texts[0])] : []
+        registerPushes(.dict(account)) {}
+    case "Huge":
+        provider("SetConfiguration", [.string(app), .dict(("icon", .string(String(repeating: "x", count: 2 << 20))))])
+    case "Churn":
+        for _ in 0..<300 {
+            provider("Register", [.string(app), .objectPath(DBusName.path(for: app)), .dict([])])
+            provider("Invalidate", [.string(app)])
+        }
     case "Flood":
         for _ in 0..<400 { provider("FulfillAction", [.string("none"), .dict([])]) }
     case "ReportNewIncomingCall":
@@ -124,14 +141,30 @@ connection.onDisconnect = { exit(0) }
     }
 }
 
-@MainActor func register() {
+@MainActor func registerPushes(_ options: DBusValue, then: @escaping () -> Void) {
     let path = DBusValue.objectPath(DBusName.path(for: app))
-    ask("PushRegistry1", "Register", [.string(app), path, entries("push.")]) { result in
-        if case .failure(let failure) = result { Console.write("failure\tRegister\t\(failure)\n") }
-        ask("CallProvider1", "Register", [.string(app), path, entries("")]) { result in
-            Console.write(result.isSuccess ? "ready\n" : "failure\tRegister\t\(result)\n")
-        }
+    ask("PushRegistry1", "Register", [.string(app), path, options]) { result in
+        if case .failure(let failure) = result { Console.write("failure\tRegisterPushes\t\(failure)\n") }
+        then()
     }
+}
+
+@MainActor func registerCalls() {
+    let path = DBusValue.objectPath(DBusName.path(for: app))
+    ask("CallProvider1", "Register", [.string(app), path, entries("")]) { result in
+        Console.write(result.isSuccess ? "ready\n" : "failure\tRegister\t\(result)\n")
+    }
+}
+
+@MainActor func register() {
+    if manner == "eager" {
+        let call = DBusValue.string("2f1d6a3e-0000-4000-8000-000000000001")
+        registerCalls()
+        provider("ReportNewIncomingCall", [.string(app), call, .dict(("caller", .string("Nobody")))])
+        provider("ReportCallUpdated", [call, .dict(("caller", .string("Alice")))])
+        return
+    }
+    if manner == "calls" { registerCalls() } else { registerPushes(entries("push."), then: registerCalls) }
 }
 
 connection.addMatch(
