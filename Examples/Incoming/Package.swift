@@ -12,6 +12,6 @@ let package = Package(
                 .product(name: "CallKit", package: "ringd"),
                 .product(name: "PushKit", package: "ringd"),
             ],
-            swiftSettings: [.swiftLanguageMode(.v6)])
+            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)])
     ]
 )

@@ -11,6 +11,6 @@ let package = Package(
                 .product(name: "AVFoundation", package: "ringd"),
                 .product(name: "CallKit", package: "ringd"),
             ],
-            swiftSettings: [.swiftLanguageMode(.v5)])
+            swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)])
     ]
 )

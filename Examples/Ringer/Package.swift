@@ -12,6 +12,6 @@ let package = Package(
                 .product(name: "PushKit", package: "ringd"),
                 .product(name: "UserNotifications", package: "ringd"),
             ],
-            swiftSettings: [.swiftLanguageMode(.v5)])
+            swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)])
     ]
 )

@@ -144,6 +144,16 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     }
     /// The default source.
     public var availableInputs: [AVAudioSessionPortDescription]? { currentRoute.inputs }
+    /// Nil: the app chooses when it opens its stream.
+    public var preferredInput: AVAudioSessionPortDescription? { nil }
+    /// 1, as calls have it.
+    public var inputNumberOfChannels: Int { 1 }
+    /// 2: the sound server mixes for what is there.
+    public var outputNumberOfChannels: Int { 2 }
+    /// 0 seconds: the app's own stream knows.
+    public var inputLatency: TimeInterval { 0 }
+    /// 0 seconds: the app's own stream knows.
+    public var outputLatency: TimeInterval { 0 }
     /// Accepted, without effect: the app chooses when it opens its stream.
     open func setPreferredInput(_ inPort: AVAudioSessionPortDescription?) throws {}
 

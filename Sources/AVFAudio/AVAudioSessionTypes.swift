@@ -128,6 +128,21 @@ extension AVAudioSession {
         public static let bluetoothHFP = Port(rawValue: "BluetoothHFP")
         /// Bluetooth, for listening.
         public static let bluetoothA2DP = Port(rawValue: "BluetoothA2DPOutput")
+        /// Bluetooth Low Energy.
+        public static let bluetoothLE = Port(rawValue: "BluetoothLE")
+        /// A car's.
+        public static let carAudio = Port(rawValue: "CarAudio")
+        /// On USB.
+        public static let usbAudio = Port(rawValue: "USBAudio")
+        /// A display's.
+        // swift-format-ignore: AlwaysUseLowerCamelCase
+        public static let HDMI = Port(rawValue: "HDMIOutput")
+        /// In the network.
+        public static let airPlay = Port(rawValue: "AirPlay")
+        /// A line's input.
+        public static let lineIn = Port(rawValue: "LineIn")
+        /// A line's output.
+        public static let lineOut = Port(rawValue: "LineOut")
     }
 
     /// In the notification that is never posted.

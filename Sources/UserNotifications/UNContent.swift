@@ -15,6 +15,7 @@ open class UNNotificationContent: NSObject, NSCopying, NSMutableCopying, @unchec
         var threadIdentifier = ""
         var interruptionLevel = UNNotificationInterruptionLevel.active
         var relevanceScore = 0.0
+        var targetContentIdentifier: String?
     }
 
     var values: Values
@@ -50,6 +51,9 @@ open class UNNotificationContent: NSObject, NSCopying, NSMutableCopying, @unchec
     open var interruptionLevel: UNNotificationInterruptionLevel { values.interruptionLevel }
     /// Kept, without effect.
     open var relevanceScore: Double { values.relevanceScore }
+
+    /// Kept, without effect.
+    open var targetContentIdentifier: String? { values.targetContentIdentifier }
 
     /// Another object that says the same, and stays so.
     open func copy(with zone: NSZone? = nil) -> Any { UNNotificationContent(values) }
@@ -110,6 +114,11 @@ open class UNMutableNotificationContent: UNNotificationContent, @unchecked Senda
         get { values.relevanceScore }
         set { values.relevanceScore = newValue }
     }
+    /// Kept, without effect.
+    open override var targetContentIdentifier: String? {
+        get { values.targetContentIdentifier }
+        set { values.targetContentIdentifier = newValue }
+    }
 }
 
 /// When a notification is due.
@@ -126,6 +135,9 @@ open class UNNotificationTrigger: NSObject, NSCopying, @unchecked Sendable {
     /// The object itself: it does not change.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 }
+
+/// Never made on Linux: a push that is no call reaches no app by this module.
+open class UNPushNotificationTrigger: UNNotificationTrigger, @unchecked Sendable {}
 
 /// Due after some time.
 open class UNTimeIntervalNotificationTrigger: UNNotificationTrigger, @unchecked Sendable {
@@ -280,6 +292,15 @@ open class UNNotificationCategory: NSObject, NSCopying, @unchecked Sendable {
         self.actions = actions
         self.intentIdentifiers = intentIdentifiers
         self.options = options
+    }
+
+    /// As without the placeholder, which has no effect.
+    public convenience init(
+        identifier: String, actions: [UNNotificationAction], intentIdentifiers: [String],
+        hiddenPreviewsBodyPlaceholder: String?, options: UNNotificationCategoryOptions = []
+    ) {
+        self.init(
+            identifier: identifier, actions: actions, intentIdentifiers: intentIdentifiers, options: options)
     }
 
     /// The object itself: it does not change.
