@@ -1,4 +1,4 @@
-import Base
+package import Base
 
 /// A push that an app was given and has not completed.
 struct OpenPush: Sendable {
@@ -17,6 +17,9 @@ extension CallCenter {
     package func standing(of app: String) -> (strikes: Int, isSuspended: Bool) {
         (apps[app]?.strikes.count ?? 0, apps[app]?.isSuspended ?? false)
     }
+
+    /// When it failed its duties, oldest first: no more of them than cost an app its pushes.
+    package func strikes(of app: String) -> [Instant] { apps[app]?.strikes ?? [] }
 
     package func provider(of app: String) -> ProviderConfiguration? { apps[app]?.provider }
 
@@ -83,7 +86,7 @@ extension CallCenter {
     private mutating func attached(_ app: String, at now: Instant) {
         guard var state = apps[app], state.provider != nil else { return }
         // Started by the user and not by us: a new chance (callkit.md 5.6).
-        if state.isSuspended, state.wakeUntil.map({ $0 <= now }) ?? true {
+        if state.isSuspended, !state.isAttached, state.wakeUntil.map({ $0 <= now }) ?? true {
             state.isSuspended = false
             state.strikes = []
             out.append(.strike(app: app, count: 0, isSuspended: false))
@@ -245,7 +248,10 @@ extension CallCenter {
 
     /// A strike for a push that led to no call or was never completed (callkit.md 5.6).
     mutating func judge(_ push: OpenPush, isLate: Bool, at now: Instant) {
-        guard push.mustReport, isLate || !push.isReported, var state = apps[push.app] else { return }
+        // What it owes beside that costs it nothing more.
+        guard push.mustReport, isLate || !push.isReported, var state = apps[push.app], !state.isSuspended else {
+            return
+        }
         state.strikes.removeAll { now - $0 > .seconds(86_400) }
         state.strikes.append(now)
         state.isSuspended = state.strikes.count >= policy.mostStrikes

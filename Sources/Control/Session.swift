@@ -49,6 +49,8 @@ final class Session {
         } catch {
             throw .unreachable("the session bus at \(address) cannot be reached: \(error)")
         }
+        // Ten thousand rows of history are twice ten megabytes.
+        made.1.longestReply = 64 << 20
         (loop, connection) = made
         return made
     }

@@ -84,16 +84,19 @@ enum Codec {
 
     // MARK: Reading
 
-    /// More is nothing that anybody says to us: bytes of texts, and eight for each value.
-    private static let longest = 1 << 20
+    /// More is nothing that anybody says to us unasked: bytes of texts, and eight for each value.
+    static let longest = 1 << 20
 
     /// All values at `iterator`, if they are not too many. libdbus has validated the message: depth is at most 64.
-    static func read(_ iterator: UnsafeMutablePointer<DBusMessageIter>) throws(DBusFailure) -> [DBusValue] {
-        var room = longest
+    static func read(
+        _ iterator: UnsafeMutablePointer<DBusMessageIter>, atMost limit: Int = longest
+    ) throws(DBusFailure) -> [DBusValue] {
+        var room = limit
         let values = values(iterator, &room)
         guard room >= 0 else {
             throw DBusFailure(
-                "org.freedesktop.DBus.Error.LimitsExceeded", "a message has at most 1 MiB, and 131,072 values")
+                "org.freedesktop.DBus.Error.LimitsExceeded",
+                "a message has at most \(limit >> 20) MiB here, eight bytes of it for each value")
         }
         return values
     }

@@ -10,6 +10,8 @@ package final class DBusConnection {
     package private(set) var uniqueName = ""
     /// Every signal and method call that arrives. A method call that nobody handles is answered with UnknownMethod.
     package var onMessage: ((InboundMessage) -> Bool)?
+    /// What a reply may have, in bytes: a program that asks for thousands of rows wants them.
+    package var longestReply = Codec.longest
     /// The connection broke; called once, after which every call fails.
     package var onDisconnect: (() -> Void)?
 
@@ -106,7 +108,7 @@ package final class DBusConnection {
             return loop.later { reply(.failure(.disconnected)) }
         }
         // C may outlive us here: the waiter is retained and libdbus's destroy function releases it.
-        let waiter = Unmanaged.passRetained(Waiter(reply))
+        let waiter = Unmanaged.passRetained(Waiter(longestReply, reply))
         dbus_pending_call_set_notify(
             pending,
             { pending, context in
@@ -355,7 +357,12 @@ package final class DBusConnection {
 /// Waits for one reply.
 private final class Waiter {
     private let reply: (Result<[DBusValue], DBusFailure>) -> Void
-    init(_ reply: @escaping (Result<[DBusValue], DBusFailure>) -> Void) { self.reply = reply }
+    private let longest: Int
+
+    init(_ longest: Int, _ reply: @escaping (Result<[DBusValue], DBusFailure>) -> Void) {
+        self.longest = longest
+        self.reply = reply
+    }
 
     func take(_ message: OpaquePointer?) {
         guard let message else { return reply(.failure(.disconnected)) }
@@ -363,7 +370,7 @@ private final class Waiter {
         var iterator = DBusMessageIter()
         let values: [DBusValue]
         do {
-            values = dbus_message_iter_init(message, &iterator) != 0 ? try Codec.read(&iterator) : []
+            values = dbus_message_iter_init(message, &iterator) != 0 ? try Codec.read(&iterator, atMost: longest) : []
         } catch {
             return reply(.failure(error))
         }

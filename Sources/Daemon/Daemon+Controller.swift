@@ -165,7 +165,7 @@ extension Daemon {
         _ uuid: CallUUID, app: String, handle: String, _ details: DBusValue
     ) throws(DBusFailure) -> Invite {
         guard handle.utf8.count <= 512 else { throw invalid("a handle has at most 512 bytes") }
-        let clean = Text.clean(handle)
+        let clean = Text.clean(handle, limit: 512)
         guard !clean.isEmpty else { throw invalid("whom to call? a handle is a number or an address") }
         return Invite(
             uuid: uuid, app: app, key: uuid.description,

@@ -166,6 +166,8 @@ extension Daemon {
     }
 
     private static let mostLate = 16
+    /// Pushes that an app has been given and has not answered.
+    private static let mostOpen = 256
 
     /// It has said where pushes go: it is given those that have waited for that, and are still open.
     func deliverLate(_ app: String) {
@@ -175,6 +177,9 @@ extension Daemon {
     }
 
     private func give(_ kept: KeptPayload, _ id: PushID, _ app: String, _ call: CallUUID?, mustReport: Bool) {
+        // It answers none: what it does not take costs nobody memory.
+        guard openPushes[app, default: 0] < Self.mostOpen else { return receive(.delivered(id)) }
+        openPushes[app, default: 0] += 1
         let isLate = Instant.now - kept.at > .seconds(1)
         emit(
             Event(
@@ -188,8 +193,10 @@ extension Daemon {
                     ("call", .string(call?.description ?? "")),
                     ("state", .string(call.flatMap { center[$0]?.state.word } ?? "")),
                     ("must-report", .bool(mustReport)), ("redelivered", .bool(isLate))),
-            ], timeout: .seconds(30)
+            ], timeout: center.policy.pushTimeout + .seconds(1)
         ) { [unowned self] result in
+            let others = openPushes[app, default: 1] - 1
+            openPushes[app] = others > 0 ? others : nil
             // An error is a completion, too; silence is not.
             if case .failure(let failure) = result, failure.isSilence { return }
             receive(.delivered(id))
@@ -211,7 +218,7 @@ extension Daemon {
                 ))
         }
         guard var row = registered[app] else { return }
-        row.strikes = String(count)
+        row.strikes = ProviderRow.words(strikes: center.strikes(of: app))
         row.isSuspended = isSuspended
         remember(row)
     }
@@ -236,6 +243,22 @@ struct KeptPayload {
     let push: UInt64
     let payload: [UInt8]
     let at: Instant
+}
+
+extension ProviderRow {
+    /// Wall times, as the boot's clock ends with the boot.
+    static func words(strikes: [Instant]) -> String {
+        let (now, wall) = (Instant.now, WallTime.now.nanoseconds)
+        return strikes.map { String(wall.subtractingClamped((now - $0).nanoseconds)) }.joined(separator: " ")
+    }
+
+    /// No more than cost an app its pushes, whatever the file says.
+    func strikes(most: Int) -> [Instant] {
+        let (now, wall) = (Instant.now, WallTime.now.nanoseconds)
+        return strikes.split(separator: " ").suffix(most).compactMap { word in
+            Int64(word).map { now + .nanoseconds(min(0, $0.subtractingClamped(wall))) }
+        }
+    }
 }
 
 /// One whose app takes calls already and has not registered for pushes again.

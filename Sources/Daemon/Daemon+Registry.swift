@@ -236,7 +236,8 @@ extension Daemon {
                     ? nil
                     : row.configuration.isEmpty
                         ? center.provider(of: row.app) : ProviderConfiguration(stored: row.configuration),
-                account: row.account ?? "", isSuspended: row.isSuspended)
+                account: row.account ?? "", strikes: row.strikes(most: center.policy.mostStrikes),
+                isSuspended: row.isSuspended)
             if !row.isBound { apns.directory.setUnbound(app: row.app, since: .now) }
         }
         for row in snapshot.uploads {

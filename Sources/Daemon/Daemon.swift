@@ -114,6 +114,8 @@ package actor Daemon {
     var sounding: String?
     /// Counts them: each has its own 30 seconds.
     var soundings: UInt64 = 0
+    /// How many pushes each app has been given and has not answered.
+    var openPushes: [String: Int] = [:]
     /// Pushes for apps that are there and have yet to say where pushes go.
     var latePushes: [String: [LatePush]] = [:]
     /// How many new calls each app has reported lately.

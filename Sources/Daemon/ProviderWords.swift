@@ -170,7 +170,7 @@ extension CallUpdate {
     init(_ details: DBusValue) {
         self.init()
         func words(_ key: String) -> String? {
-            let clean = Text.clean(details[key]?.text ?? "")
+            let clean = Text.clean(details[key]?.text ?? "", limit: 512)
             return clean.isEmpty ? nil : clean
         }
         name = words("caller")

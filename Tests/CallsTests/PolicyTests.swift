@@ -258,6 +258,16 @@ struct PolicyTests {
         #expect(failed.dropped == [PushID(1)] && failed.word(a) == "ringing")
     }
 
+    @Test func moreThanEnoughStrikesAreNotCounted() {
+        var world = strict()
+        for number in 0..<9 { world.push(Invite.sample("k\(number)")) }
+        for id in world.delivered { world.send(.delivered(id)) }
+        #expect(world.strikes.count == 3 && world.center.strikes(of: a.app).count == 3)
+        // It is there already: that it registers again is no start by the user.
+        world.send(.app(a.app, .attached))
+        #expect(world.center.standing(of: a.app).isSuspended)
+    }
+
     @Test func pushesDoNotStartAgainWhatHasJustFailedToStart() {
         var world = World()
         world.known()

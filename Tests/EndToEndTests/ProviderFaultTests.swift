@@ -153,5 +153,48 @@ extension EndToEnd {
             #expect(row["reason"]?.string == "hung-up" && row["category"]?.string == "completed", "\(row)")
             #expect(try rig.ask("calls").items.isEmpty)
         }
+
+        @Test func strikesOutliveRingdAndAreNotLiftedByAnotherRegistration() throws {
+            let rig = try Rig(["bus"])
+            try rig.configure("[app \(Rig.app)]\nmust-report = strict\n")
+            rig.daemon.send(SIGHUP)
+            let app = try TalkApp(rig)
+            func strike(_ number: Int64) throws {
+                try rig.ask("push", "--app", Rig.app, "--caller", "Alice", "--id", "no-\(number)")
+                try rig.event("app.strike") { $0["strikes"]?.integer == number }
+            }
+            try strike(1)
+            try strike(2)
+            rig.daemon.kill()
+            try rig.start()
+            try rig.watch()
+            try app.asked("ready", number: 2)
+            try strike(3)
+            try app.does("Register")
+            try app.asked("ready", number: 3)
+            #expect(try rig.ask("apps", Rig.app).items.first?["suspended"]?.flag == true)
+        }
+
+        @Test func aLongHandleIsDialledAsItWasGiven() throws {
+            let rig = try Rig(["bus"])
+            let app = try TalkApp(rig)
+            let handle = String(repeating: "x", count: 500)
+            try rig.ask("call", handle)
+            try app.asked("PerformStartCall", "handle=\(handle)")
+        }
+
+        @Test func pushesThatAnAppNeverCompletesAreLimited() throws {
+            let rig = try Rig(["bus"], config: "[apns]\ndevice-rate = 0\n")
+            let app = try TalkApp(rig, "mute")
+            let outcome = try rig.ringctl(
+                "push", "--app", Rig.app, "--via", "http2", "--gateway", try rig.gateway, "--bench", "300", "--payload",
+                "-",
+                input: Data(#"{"callId":"k1"}"#.utf8))
+            #expect(outcome.status == 0, "\(outcome.all)")
+            try app.asked("DidReceiveIncomingPush", number: 256)
+            try rig.ask("decline")
+            try app.asked("PerformEndCall")
+            #expect(app.lines.count { $0.first == "DidReceiveIncomingPush" } == 256)
+        }
     }
 }

@@ -57,15 +57,6 @@ extension EndToEnd {
             try rig.ask("calls").items.first { $0["UUID"]?.string == id }
         }
 
-        /// The D-Bus error that a method answers with.
-        private func refusal(_ rig: Rig, _ method: String, _ arguments: String...) throws -> String {
-            let outcome = try attempt(
-                "gdbus",
-                ["call", "--session", "-d", "org.ringd.Ringd1", "-o", "/org/ringd/Ringd1", "-m", "org.ringd.\(method)"]
-                    + arguments, environment: rig.environment, isWhole: true)
-            return outcome.all
-        }
-
         @Test func tokensFollowTheAccount() throws {
             let rig = try Rig(["bus"])
             let app = try TalkApp(rig, "answer", "push.account=alice")

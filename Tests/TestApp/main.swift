@@ -6,10 +6,10 @@ internal import Glibc
 // An app that takes calls over D-Bus: registers, exports org.ringd.ProviderDelegate1, org.ringd.PushDelegate1 (and
 // org.freedesktop.Application) at the path of its id, and prints a line for each thing that is asked of it.
 //
-//   ringd-test-app APP-ID [answer|refuse|hang|late|stay|calls|eager] [KEY=VALUE …]
+//   ringd-test-app APP-ID [answer|refuse|hang|late|stay|calls|eager|mute] [KEY=VALUE …]
 //
 // stay: it does everything but end a call; calls: it registers for pushes when it is told to; eager: it does not, and
-// reports a call without waiting for its registration.
+// reports a call without waiting for its registration; mute: it completes no push.
 //
 // KEY=VALUE: its configuration, e.g. session=down; push.KEY=VALUE: how it registers for pushes, e.g. push.account=alice.
 // org.ringd.TestApp1.Do(s) has it call a method, e.g.
@@ -85,6 +85,7 @@ connection.onMessage = { message in
     case "refuse" where isAction:
         connection.reply(to: message, .failure(DBusFailure("com.example.Error.Busy", "the line is broken")))
     case "hang" where isAction: break
+    case "mute" where message.member == "DidReceiveIncomingPush": break
     default:
         connection.reply(to: message, .success([]))
         guard isAction, manner != "late" || message.member != "PerformAnswerCall",
@@ -118,6 +119,7 @@ connection.onDisconnect = { exit(0) }
         ask("Monitor1", member, member == "Pushes" ? [.dict([])] : []) { result in
             if case .failure(let failure) = result { Console.write("failure\t\(member)\t\(failure.name)\n") }
         }
+    case "Register": registerCalls()
     case "RegisterPushes":
         let account =
             words.count > 1 ? [DBusValue.Entry("account", UInt32(words[1]).map { .uint32($0) } ?? texts[0])] : []
