@@ -138,12 +138,17 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "AVFoundation", "CallKit", "PushKit", "UserNotifications", "JSON", "TestSupport", "ringctl", "ringd",
-                "ringd-decode", "ringd-test-app",
+                "AVFoundation", "CallKit", "PushKit", "UserNotifications", "JSON", "Samples", "TestSupport", "ringctl",
+                "ringd", "ringd-decode", "ringd-test-app",
             ],
             swiftSettings: strict),
         // What several of them use: a headless desktop, and recordings of what it plays.
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+        // What iOS developers write, for the compiler: of before Swift's concurrency, unlike all the rest.
+        .target(
+            name: "Samples", dependencies: ["AVFoundation", "CallKit", "PushKit", "UserNotifications"],
+            path: "Tests/Samples",
+            swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]),
         // An app that takes calls over D-Bus, as apps are to do.
         .executableTarget(
             name: "ringd-test-app", dependencies: ["Base", "DBus", "EventLoop"], path: "Tests/TestApp",

@@ -8,6 +8,7 @@ open class CXCallController: NSObject, @unchecked Sendable {
     // Unchecked: nothing in it changes.
 
     private let queue: DispatchQueue
+    /// Sees the calls of every app.
     public let callObserver = CXCallObserver()
 
     /// `queue`: where completions are called.
@@ -16,16 +17,20 @@ open class CXCallController: NSObject, @unchecked Sendable {
         super.init()
     }
 
+    /// Completions on the main queue.
     public override convenience init() { self.init(queue: .main) }
 
     /// `completion`: nil if the transaction was accepted. How its actions end shows in the provider's delegate.
-    open func request(_ transaction: CXTransaction, completion: @escaping @Sendable ((any Error)?) -> Void) {
+    @preconcurrency open func request(
+        _ transaction: CXTransaction, completion: @escaping @Sendable ((any Error)?) -> Void
+    ) {
         let queue = queue
         ProviderHub.shared.request(transaction.actions) { error in
             queue.async { completion(error?.callKit(isRequest: true)) }
         }
     }
 
+    /// As `request(_:completion:)`; throws what that one's completion would get.
     open func request(_ transaction: CXTransaction) async throws {
         let error = await withCheckedContinuation { (continuation: CheckedContinuation<RingdError?, Never>) in
             ProviderHub.shared.request(transaction.actions) { continuation.resume(returning: $0) }
@@ -33,20 +38,26 @@ open class CXCallController: NSObject, @unchecked Sendable {
         if let error { throw error.callKit(isRequest: true) }
     }
 
-    open func requestTransaction(
+    /// `request(_:completion:)` without making a transaction.
+    @preconcurrency open func requestTransaction(
         with actions: [CXAction], completion: @escaping @Sendable ((any Error)?) -> Void
     ) {
         request(CXTransaction(actions: actions), completion: completion)
     }
 
-    open func requestTransaction(with action: CXAction, completion: @escaping @Sendable ((any Error)?) -> Void) {
+    /// `request(_:completion:)` without making a transaction.
+    @preconcurrency open func requestTransaction(
+        with action: CXAction, completion: @escaping @Sendable ((any Error)?) -> Void
+    ) {
         request(CXTransaction(action: action), completion: completion)
     }
 
+    /// `request(_:)` without making a transaction.
     open func requestTransaction(with actions: [CXAction]) async throws {
         try await request(CXTransaction(actions: actions))
     }
 
+    /// `request(_:)` without making a transaction.
     open func requestTransaction(with action: CXAction) async throws {
         try await request(CXTransaction(action: action))
     }
@@ -56,10 +67,15 @@ open class CXCallController: NSObject, @unchecked Sendable {
 open class CXCall: NSObject, @unchecked Sendable {
     // Unchecked: constants.
 
+    /// The call's.
     public let uuid: UUID
+    /// Dialled here.
     public let isOutgoing: Bool
+    /// Held, by whomever.
     public let isOnHold: Bool
+    /// It was answered, here or at the far end.
     public let hasConnected: Bool
+    /// It is over.
     public let hasEnded: Bool
 
     init(uuid: UUID, isOutgoing: Bool, isOnHold: Bool, hasConnected: Bool, hasEnded: Bool) {
@@ -70,10 +86,13 @@ open class CXCall: NSObject, @unchecked Sendable {
         self.hasEnded = hasEnded
     }
 
+    /// The same call, whatever its state.
     open func isEqual(to call: CXCall) -> Bool { uuid == call.uuid }
 
+    /// Equal to another object of its kind.
     open override func isEqual(_ object: Any?) -> Bool { (object as? CXCall).map(isEqual(to:)) ?? false }
 
+    /// As `isEqual(_:)` has it.
     open override var hash: Int { uuid.hashValue }
 
     /// Nothing that shows has changed.
@@ -84,7 +103,9 @@ open class CXCall: NSObject, @unchecked Sendable {
     }
 }
 
+/// Hears of changes, on the queue of `setDelegate(_:queue:)`.
 public protocol CXCallObserverDelegate: NSObjectProtocol {
+    /// A call came, changed or ended. The same state is told once.
     func callObserver(_ callObserver: CXCallObserver, callChanged call: CXCall)
 }
 
@@ -99,6 +120,7 @@ open class CXCallObserver: NSObject, @unchecked Sendable {
 
     private let state = Lock(State())
 
+    /// Follows the calls from now on, without registering the app.
     public override init() {
         super.init()
         CallTable.shared.add(self)

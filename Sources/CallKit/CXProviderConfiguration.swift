@@ -16,19 +16,23 @@ open class CXProviderConfiguration: NSObject, NSCopying, @unchecked Sendable {
     open var maximumCallsPerCallGroup = 5
     /// False keeps the app's calls out of `ringctl history`.
     open var includesCallsInRecents = true
+    /// The app has video calls.
     open var supportsVideo = false
     /// Empty: any.
     open var supportedHandleTypes: Set<CXHandle.HandleType> = []
     /// Accepted and not used.
     open var supportsAudioTranslation = false
 
+    /// Apple's defaults; the name is the desktop file's.
     public override init() { super.init() }
 
+    /// Apple's defaults under a name of the app's.
     public convenience init(localizedName: String) {
         self.init()
         self.localizedName = localizedName
     }
 
+    /// Another configuration that says the same.
     open func copy(with zone: NSZone? = nil) -> Any {
         let other = CXProviderConfiguration()
         other.localizedName = localizedName

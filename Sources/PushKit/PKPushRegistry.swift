@@ -41,6 +41,7 @@ open class PKPushRegistry: NSObject, @unchecked Sendable {
         }
     }
 
+    /// Setting it registers, and brings a token; an empty set or nil unregisters, and senders hear 410.
     open var desiredPushTypes: Set<PKPushType>? {
         get { state.withLock { $0.types } }
         set {

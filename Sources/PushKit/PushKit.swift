@@ -2,9 +2,12 @@ public import Foundation
 
 /// What a push is for.
 public struct PKPushType: RawRepresentable, Hashable, Sendable {
+    /// Apple's own value.
     public let rawValue: String
+    /// A value of the system's own.
     public init(rawValue: String) { self.rawValue = rawValue }
 
+    /// A call. Its topic is the app's id and `.voip`.
     public static let voIP = PKPushType(rawValue: "PKPushTypeVoIP")
     /// Accepted and never delivered: there is no watch.
     public static let complication = PKPushType(rawValue: "PKPushTypeComplication")
@@ -15,6 +18,7 @@ public struct PKPushType: RawRepresentable, Hashable, Sendable {
 /// An app's token for one type of push.
 open class PKPushCredentials: NSObject, @unchecked Sendable {
     // Unchecked: constants.
+    /// What pushes the token is for.
     public let type: PKPushType
     /// Opaque; senders want it in hex.
     public let token: Data
@@ -25,9 +29,12 @@ open class PKPushCredentials: NSObject, @unchecked Sendable {
     }
 }
 
+/// What a push brings.
 open class PKPushPayload: NSObject, @unchecked Sendable {
     // Unchecked: constants of JSON's types.
+    /// What kind of push it is.
     public let type: PKPushType
+    /// The sender's JSON; empty if it is no JSON object.
     public let dictionaryPayload: [AnyHashable: Any]
 
     init(type: PKPushType, dictionaryPayload: [AnyHashable: Any]) {
@@ -48,7 +55,9 @@ open class PKVoIPPushMetadata: NSObject, @unchecked Sendable {
 
 /// Every method but the first may be left out.
 public protocol PKPushRegistryDelegate: NSObjectProtocol {
+    /// The token is dead: tell the server. Left out: nothing.
     func pushRegistry(_ registry: PKPushRegistry, didUpdate pushCredentials: PKPushCredentials, for type: PKPushType)
+    /// The token is dead: tell the server. Left out: nothing.
     func pushRegistry(_ registry: PKPushRegistry, didInvalidatePushTokenFor type: PKPushType)
     /// `completion` is to be called once, within five seconds.
     func pushRegistry(
@@ -64,12 +73,15 @@ public protocol PKPushRegistryDelegate: NSObjectProtocol {
 }
 
 extension PKPushRegistryDelegate {
+    /// The token is dead: tell the server. Left out: nothing.
     public func pushRegistry(_ registry: PKPushRegistry, didInvalidatePushTokenFor type: PKPushType) {}
 
+    /// A push. Left out: the next older form is called, and the push completed when it returns.
     public func pushRegistry(
         _ registry: PKPushRegistry, didReceiveIncomingPushWith payload: PKPushPayload, for type: PKPushType
     ) {}
 
+    /// A push. Left out: the next older form is called, and the push completed when it returns.
     public func pushRegistry(
         _ registry: PKPushRegistry, didReceiveIncomingPushWith payload: PKPushPayload, for type: PKPushType,
         completion: @escaping @Sendable () -> Void
@@ -78,6 +90,8 @@ extension PKPushRegistryDelegate {
         completion()
     }
 
+    /// The form with metadata; of all forms that an app has, this one alone is called. Left out: the one with a
+    /// completion.
     public func pushRegistry(
         _ registry: PKPushRegistry, didReceiveIncomingVoIPPushWith payload: PKPushPayload,
         metadata: PKVoIPPushMetadata, withCompletionHandler completion: @escaping @Sendable () -> Void

@@ -3,15 +3,22 @@ public import Foundation
 
 /// How the other side of a call is reached.
 public struct CallHandle: Sendable, Hashable {
+    /// What kind of text it is.
     public enum Kind: String, Sendable {
+        /// Any name that the app understands.
         case generic
+        /// A phone number.
         case phoneNumber = "phone-number"
+        /// An e-mail address.
         case emailAddress = "email-address"
     }
 
+    /// What kind of text it is.
     public var kind: Kind
+    /// The text; at most 512 bytes.
     public var value: String
 
+    /// Nothing checks that the text is of that kind.
     public init(_ value: String, kind: Kind = .generic) {
         self.kind = kind
         self.value = value
@@ -20,14 +27,21 @@ public struct CallHandle: Sendable, Hashable {
 
 /// What an app says of a call; what is nil stays as it is.
 public struct CallDetails: Sendable, Hashable {
+    /// What the call is shown as; at most 512 bytes.
     public var caller: String?
+    /// Whom the user would call back.
     public var handle: CallHandle?
     /// Another handle to call back.
     public var callBack: CallHandle?
+    /// A video call.
     public var isVideo: Bool?
+    /// It can be held.
     public var supportsHolding: Bool?
+    /// It can join a conference.
     public var supportsGrouping: Bool?
+    /// It can leave a conference.
     public var supportsUngrouping: Bool?
+    /// Tones can be sent.
     public var supportsDTMF: Bool?
     /// A muted conversation: no ring, but a place in the history. Counts at the report of a new call.
     public var isSilent: Bool?
@@ -36,6 +50,7 @@ public struct CallDetails: Sendable, Hashable {
     /// A sound's name (`ringctl sounds`). Counts at the report of a new call.
     public var sound: String?
 
+    /// What is left out stays as it is.
     public init(caller: String? = nil, handle: CallHandle? = nil, isVideo: Bool? = nil) {
         self.caller = caller
         self.handle = handle
@@ -63,11 +78,17 @@ public struct CallDetails: Sendable, Hashable {
 
 /// What an app's calls are like; see Docs/dbus.md, `CallProvider1.Register`.
 public struct ProviderSettings: Sendable, Hashable {
+    /// Independent calls at once, active and held; 1 to 8.
     public var maximumCallGroups = 2
+    /// The size of a conference; 1 to 16.
     public var maximumCallsPerCallGroup = 5
+    /// The app has video calls.
     public var supportsVideo = false
+    /// False keeps the app's calls out of `ringctl history`.
     public var includesCallsInRecents = true
+    /// One of `ringctl sounds`; nil: the user's own ringtone.
     public var ringtoneSound: String?
+    /// The app's name beside its calls; nil: its desktop file's.
     public var localizedName: String?
     /// A push is only the announcement of a call that the app itself reports.
     public var hasSignalling = false
@@ -80,6 +101,7 @@ public struct ProviderSettings: Sendable, Hashable {
     /// Answers and ends wait for `up`.
     public var session = SessionState.up
 
+    /// CallKit's defaults.
     public init() {}
 
     var entries: [DBusValue.Entry] {
@@ -100,30 +122,45 @@ public struct ProviderSettings: Sendable, Hashable {
 
 /// An app's connection to its own service.
 public enum SessionState: String, Sendable {
+    /// Not logged in.
     case down
+    /// Logging in.
     case connecting
+    /// Logged in.
     case up
+    /// It could not log in: answers that wait fail.
     case failed
 }
 
 /// CXCallEndedReason.
 public enum CallEnd: Int, Sendable {
+    /// It could not be set up or kept.
     case failed = 1
+    /// The far end gave up or hung up.
     case remoteEnded = 2
+    /// Nobody answered in time.
     case unanswered = 3
+    /// Taken on another device of the user's: not missed.
     case answeredElsewhere = 4
+    /// Declined on another device of the user's: not missed.
     case declinedElsewhere = 5
 }
 
 /// One action of a transaction.
 public enum CallRequest: Sendable, Hashable {
+    /// Dial, under a UUID that the app chooses.
     case start(UUID, CallHandle, isVideo: Bool = false)
+    /// Answer a call that rings.
     case answer(UUID)
+    /// Decline, hang up or give up.
     case end(UUID)
+    /// Hold, or go on.
     case setHeld(UUID, Bool)
+    /// Mute, or unmute.
     case setMuted(UUID, Bool)
     /// Nil: leave the conference.
     case setGroup(UUID, with: UUID?)
+    /// Send tones: 0-9, *, #, A-D; comma and semicolon are pauses.
     case playDTMF(UUID, String)
 
     func value(app: String) -> DBusValue {
@@ -151,18 +188,29 @@ public enum CallRequest: Sendable, Hashable {
 
 /// What ringd asks of an app, to be fulfilled or failed once, from any thread.
 public struct CallAction: Sendable {
+    /// What is to be done.
     public enum Kind: Sendable, Hashable {
+        /// Dial.
         case start(CallHandle, isVideo: Bool)
+        /// The user answered: fulfil when connected.
         case answer
+        /// The user declined, hung up or gave up; the reason says which.
         case end(reason: String)
+        /// Hold, or go on.
         case setHeld(Bool)
+        /// Mute, or unmute.
         case setMuted(Bool)
+        /// Join a conference with that call; nil: leave it.
         case setGroup(UUID?)
+        /// Send these tones.
         case playDTMF(String)
     }
 
+    /// The action's own; not the call's.
     public let id: UUID
+    /// The call's UUID.
     public let call: UUID
+    /// What is to be done.
     public let kind: Kind
     /// After this it is timed out.
     public let deadline: Date
@@ -181,6 +229,7 @@ public struct CallAction: Sendable {
     /// Of an answer: taken, and `RingdClient.connected` follows within ten seconds.
     @discardableResult public func fulfillConnecting() -> Bool { finish(.fulfilled(nil, isConnecting: true)) }
 
+    /// It could not be done. False: it was completed before.
     @discardableResult public func fail() -> Bool { finish(.failed) }
 }
 
@@ -194,7 +243,9 @@ public enum CallEvent: Sendable {
     case lost
     /// Registration was refused: nothing will come.
     case refused(RingdError)
+    /// Something to be done with a call.
     case action(CallAction)
+    /// Too late: complete it no more.
     case timedOut(action: UUID, call: UUID)
     /// Over without the app's doing.
     case ended(call: UUID, reason: String, CallEnd?)
@@ -202,6 +253,7 @@ public enum CallEvent: Sendable {
     case configureAudio(call: UUID, ready: @Sendable (Bool) -> Void)
     /// Media may run from now on: call `running` when it does.
     case audioOn(call: UUID, running: @Sendable () -> Void)
+    /// Media must stop.
     case audioOff(call: UUID)
     /// Who is this? Answer within two seconds.
     case remoteInfo(call: UUID, answer: @Sendable (CallDetails) -> Void)
@@ -211,22 +263,31 @@ public enum CallEvent: Sendable {
 public enum PushEvent: Sendable {
     /// To be uploaded, unless `isUploaded` says that this account's server has it.
     case token(Data, isUploaded: Bool)
+    /// The token is dead: tell the server.
     case tokenInvalid
     /// `call`: the UUID under which ringd rings it. Call `complete` once, within five seconds.
     case push(payload: Data, call: UUID?, mustReport: Bool, complete: @Sendable () -> Void)
+    /// The daemon went away; it comes back by itself.
     case lost
+    /// Registration was refused: nothing will come.
     case refused(RingdError)
 }
 
 /// A live call of any app.
 public struct LiveCall: Sendable, Hashable, Identifiable {
+    /// The call's UUID.
     public let id: UUID
+    /// Whose call it is.
     public let app: String
     /// ringing, waiting, silenced, queued, deferred, answering, connecting, requested, dialing, active, held, ending.
     public let state: String
+    /// As the app gave it.
     public let caller: String
+    /// The far end's; "" if it is not known.
     public let handle: String
+    /// Dialled here.
     public let isOutgoing: Bool
+    /// The microphone is off for this call.
     public let isMuted: Bool
 
     init(_ call: UUID, _ properties: [DBusValue.Entry]) {

@@ -23,6 +23,12 @@ final class LinkCore: BusListener, @unchecked Sendable {
     private var standing = Standing.away
     private var waiting: [() -> Void] = []
     private var refusal: RingdError?
+    /// Interfaces whose wish came, or changed, while the others were being registered.
+    private var unsent: Set<String> = []
+    /// Pushes that came before the app said what is to become of them, when it is a push that started it.
+    private var early: [Inbound] = []
+    /// Calls of other services that wait for the bus, as at the start of the app.
+    private var waitingForBus: [(OutboundMessage, ClientLink.Answer)] = []
     /// Counts connections and daemons: an answer of an older one is void.
     private var generation = 0
 
@@ -56,9 +62,9 @@ final class LinkCore: BusListener, @unchecked Sendable {
         providerWish = configuration
         onCalls = handler
         if standing == .registered {
-            register(isNew ? "CallProvider1" : nil, "CallProvider1", isNew ? "Register" : "SetConfiguration")
+            register("CallProvider1", isNew ? "Register" : "SetConfiguration")
         } else {
-            registerAll()
+            wish("CallProvider1")
         }
     }
 
@@ -71,7 +77,10 @@ final class LinkCore: BusListener, @unchecked Sendable {
     func takePushes(_ options: [DBusValue.Entry], _ handler: @escaping ClientLink.Handler) {
         pushWish = options
         onPushes = handler
-        if standing == .registered { register("PushRegistry1", "PushRegistry1", "Register") } else { registerAll() }
+        if standing == .registered { register("PushRegistry1", "Register") } else { wish("PushRegistry1") }
+        let pushes = early
+        early = []
+        for push in pushes { handler(push) }
     }
 
     func takeNoPushes() {
@@ -111,13 +120,21 @@ final class LinkCore: BusListener, @unchecked Sendable {
     }
 
     func call(_ message: OutboundMessage, _ answer: @escaping ClientLink.Answer) {
-        guard let connection else { return answer(.failure(.noBus)) }
+        guard let connection else {
+            guard waitingForBus.count < 1024 else { return answer(.failure(.noBus)) }
+            return waitingForBus.append((message, answer))
+        }
         connection.call(message) { answer($0.mapError(RingdError.init)) }
     }
 
     private func failWaiting(_ error: RingdError) {
         let failed = waiting
         waiting = []
+        if error == .noBus {
+            let calls = waitingForBus
+            waitingForBus = []
+            for (_, answer) in calls { answer(.failure(error)) }
+        }
         // Each asks again, and hears the refusal.
         refusal = error
         for body in failed { body() }
@@ -127,6 +144,11 @@ final class LinkCore: BusListener, @unchecked Sendable {
     // MARK: Registering
 
     private var hasWish: Bool { providerWish != nil || pushWish != nil }
+
+    private func wish(_ interface: String) {
+        unsent.insert(interface)
+        registerAll()
+    }
 
     private func registerAll() {
         guard standing == .away, let connection, hasWish else { return }
@@ -150,6 +172,8 @@ final class LinkCore: BusListener, @unchecked Sendable {
         var steps: [(String, [DBusValue.Entry])] = []
         if let pushWish { steps.append(("PushRegistry1", pushWish)) }
         if let providerWish { steps.append(("CallProvider1", providerWish)) }
+        let sent = Set(steps.map(\.0))
+        unsent = []
         var left = steps.count
         for (interface, entries) in steps {
             send(interface, "Register", entries) { [weak self] failure in
@@ -161,6 +185,11 @@ final class LinkCore: BusListener, @unchecked Sendable {
                 left -= 1
                 guard left == 0 else { return }
                 standing = .registered
+                for interface in unsent {
+                    let isChange = interface == "CallProvider1" && sent.contains(interface)
+                    register(interface, isChange ? "SetConfiguration" : "Register")
+                }
+                unsent = []
                 let ready = waiting
                 waiting = []
                 for body in ready { body() }
@@ -169,8 +198,8 @@ final class LinkCore: BusListener, @unchecked Sendable {
     }
 
     /// One wish, while the others stand.
-    private func register(_ interface: String?, _ target: String, _ member: String) {
-        let entries = (target == "CallProvider1" ? providerWish : pushWish) ?? []
+    private func register(_ target: String, _ member: String) {
+        guard let entries = target == "CallProvider1" ? providerWish : pushWish else { return }
         let mine = generation
         send(target, member, entries) { [weak self] failure in
             guard let self, mine == generation, let failure else { return }
@@ -218,6 +247,9 @@ final class LinkCore: BusListener, @unchecked Sendable {
             "type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(ClientLink.daemon)'")
         for listener in listeners { connection.addMatch(listener.rule) }
         if !observers.isEmpty { followCalls() }
+        let calls = waitingForBus
+        waitingForBus = []
+        for (message, answer) in calls { call(message, answer) }
         registerAll()
         guard !hasWish else { return }
         let ready = waiting
@@ -289,7 +321,11 @@ final class LinkCore: BusListener, @unchecked Sendable {
             return true
         }
         if !inbound.isAnsweredLater { connection?.reply(to: message, .success([])) }
-        (isPush ? onPushes : onCalls)?(inbound)
+        if isPush, onPushes == nil {
+            if early.count < 32 { early.append(inbound) }
+        } else {
+            (isPush ? onPushes : onCalls)?(inbound)
+        }
         return true
     }
 

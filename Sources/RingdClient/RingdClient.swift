@@ -19,6 +19,7 @@ public import Foundation
 /// started by the bus if need be; when it restarts, registrations come back by themselves. A program uses either this
 /// or CallKit and PushKit, which are built upon it.
 public final class RingdClient: Sendable {
+    /// The process's only client.
     public static let shared = RingdClient()
 
     private let link = ClientLink.shared
@@ -47,6 +48,7 @@ public final class RingdClient: Sendable {
         try await provider("ReportNewIncomingCall", [.string(link.app ?? ""), id(call), .dict(details.entries)])
     }
 
+    /// Something about a call is new.
     public func update(_ call: UUID, _ details: CallDetails) async throws {
         try await provider("ReportCallUpdated", [id(call), .dict(details.entries)])
     }
@@ -58,18 +60,22 @@ public final class RingdClient: Sendable {
         try await provider("ReportCallEnded", [id(call), .uint32(UInt32(reason.rawValue)), .dict(entries)])
     }
 
+    /// An outgoing call is on its way.
     public func startedConnecting(_ call: UUID, at date: Date? = nil) async throws {
         try await provider("ReportCallStartedConnecting", [id(call), .dict(Self.entries(date))])
     }
 
+    /// The far end answered, or an answer in two steps is through.
     public func connected(_ call: UUID, at date: Date? = nil) async throws {
         try await provider("ReportCallConnected", [id(call), .dict(Self.entries(date))])
     }
 
+    /// How it is between the app and its own service: answers and ends wait for `up`.
     public func setSession(_ state: SessionState) async throws {
         try await provider("SetSession", [.string(link.app ?? ""), .string(state.rawValue)])
     }
 
+    /// The app has the user's attention, or no more.
     public func setForeground(_ isForeground: Bool) async throws {
         try await provider("SetForeground", [.string(link.app ?? ""), .bool(isForeground)])
     }

@@ -9,13 +9,16 @@ public struct RingdError: Error, Sendable, Hashable, LocalizedError, CustomStrin
     /// What, why, and what now.
     public let message: String
 
+    /// An error of that D-Bus name.
     public init(name: String, message: String) {
         self.name = name
         self.message = message
     }
 
+    /// As `description`.
     public var errorDescription: String? { description }
 
+    /// The message; the name, if there is none.
     public var description: String { message.isEmpty ? name : message }
 
     /// The last word of the name, e.g. `UnknownCallUUID`.

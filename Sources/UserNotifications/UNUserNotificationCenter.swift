@@ -3,30 +3,63 @@ internal import DBus
 public import Foundation
 internal import RingdClient
 
-/// Both methods may be left out.
+/// What the center asks its delegate, on the main queue. Both methods may be left out, and each may be written with a
+/// completion or as an `async` method; of both forms the one with a completion is called.
 public protocol UNUserNotificationCenterDelegate: NSObjectProtocol {
+    /// A notification is due. There is no foreground on a desktop: this is asked each time. `completionHandler`, called
+    /// once from any thread, says how it is presented; `[]` keeps it to the app. Left out: banner, list and sound.
     func userNotificationCenter(
         _ center: UNUserNotificationCenter, willPresent notification: UNNotification,
         withCompletionHandler completionHandler: @escaping @Sendable (UNNotificationPresentationOptions) -> Void)
+
+    /// The user clicked on a notification or on one of its buttons. `completionHandler` may be called from any thread.
     func userNotificationCenter(
         _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
         withCompletionHandler completionHandler: @escaping @Sendable () -> Void)
+
+    /// `userNotificationCenter(_:willPresent:withCompletionHandler:)` as an `async` method.
+    @concurrent func userNotificationCenter(
+        _ center: UNUserNotificationCenter, willPresent notification: UNNotification
+    ) async -> UNNotificationPresentationOptions
+
+    /// `userNotificationCenter(_:didReceive:withCompletionHandler:)` as an `async` method.
+    @concurrent func userNotificationCenter(
+        _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse
+    ) async
 }
 
 extension UNUserNotificationCenterDelegate {
+    /// Asks the `async` form.
     public func userNotificationCenter(
         _ center: UNUserNotificationCenter, willPresent notification: UNNotification,
         withCompletionHandler completionHandler: @escaping @Sendable (UNNotificationPresentationOptions) -> Void
     ) {
-        completionHandler([.banner, .list, .sound])
+        // A delegate's actor is its own affair: the method goes there by itself.
+        nonisolated(unsafe) let delegate: any UNUserNotificationCenterDelegate = self
+        Task { completionHandler(await delegate.userNotificationCenter(center, willPresent: notification)) }
     }
 
+    /// Asks the `async` form.
     public func userNotificationCenter(
         _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
         withCompletionHandler completionHandler: @escaping @Sendable () -> Void
     ) {
-        completionHandler()
+        nonisolated(unsafe) let delegate: any UNUserNotificationCenterDelegate = self
+        Task {
+            await delegate.userNotificationCenter(center, didReceive: response)
+            completionHandler()
+        }
     }
+
+    /// Banner, list and sound.
+    @concurrent public func userNotificationCenter(
+        _ center: UNUserNotificationCenter, willPresent notification: UNNotification
+    ) async -> UNNotificationPresentationOptions { [.banner, .list, .sound] }
+
+    /// Nothing.
+    @concurrent public func userNotificationCenter(
+        _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse
+    ) async {}
 }
 
 /// An app's notifications, on the notification server of the desktop (Desktop Notifications 1.2); sounds by ringd.
@@ -56,6 +89,7 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
     private static let center = UNUserNotificationCenter()
     private static let server = "org.freedesktop.Notifications"
 
+    /// The process's only center.
     open class func current() -> UNUserNotificationCenter { center }
 
     private override init() { super.init() }
@@ -66,25 +100,31 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
         set { state.withLock { $0.delegate = newValue } }
     }
 
+    /// False.
     public var supportsContentExtensions: Bool { false }
 
     // MARK: Permission
 
     /// A desktop asks nobody: granted if there is a notification server.
-    open func requestAuthorization(
+    @preconcurrency open func requestAuthorization(
         options: UNAuthorizationOptions = [], completionHandler: @escaping @Sendable (Bool, (any Error)?) -> Void
     ) {
         askServer { completionHandler($0, nil) }
     }
 
+    /// True if there is a notification server; a desktop asks nobody.
     open func requestAuthorization(options: UNAuthorizationOptions = []) async throws -> Bool {
         await withCheckedContinuation { continuation in askServer { continuation.resume(returning: $0) } }
     }
 
-    open func getNotificationSettings(completionHandler: @escaping @Sendable (UNNotificationSettings) -> Void) {
+    /// What the server does; called on a thread of the module's own.
+    @preconcurrency open func getNotificationSettings(
+        completionHandler: @escaping @Sendable (UNNotificationSettings) -> Void
+    ) {
         askServer { completionHandler(UNNotificationSettings(isThere: $0)) }
     }
 
+    /// What the server does.
     open func notificationSettings() async -> UNNotificationSettings {
         await withCheckedContinuation { continuation in
             askServer { continuation.resume(returning: UNNotificationSettings(isThere: $0)) }
@@ -101,22 +141,25 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
 
     // MARK: Categories
 
+    /// Replaces them all; for what is shown from now on.
     open func setNotificationCategories(_ categories: Set<UNNotificationCategory>) {
         state.withLock { $0.categories = categories }
     }
 
-    open func getNotificationCategories(
+    /// As they were set; called at once, on the caller's thread.
+    @preconcurrency open func getNotificationCategories(
         completionHandler: @escaping @Sendable (Set<UNNotificationCategory>) -> Void
     ) {
         completionHandler(state.withLock { $0.categories })
     }
 
+    /// As they were set.
     open func notificationCategories() async -> Set<UNNotificationCategory> { state.withLock { $0.categories } }
 
     // MARK: Adding
 
     /// One with the same identifier is replaced, pending or shown.
-    open func add(
+    @preconcurrency open func add(
         _ request: UNNotificationRequest,
         withCompletionHandler completionHandler: (@Sendable ((any Error)?) -> Void)? = nil
     ) {
@@ -133,6 +176,7 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
         completionHandler?(nil)
     }
 
+    /// As the form with a completion; throws what that one would get.
     open func add(_ request: UNNotificationRequest) async throws {
         let error = await withCheckedContinuation { (continuation: CheckedContinuation<(any Error)?, Never>) in
             add(request) { continuation.resume(returning: $0) }
@@ -242,14 +286,19 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
 
     // MARK: Removing
 
-    open func getPendingNotificationRequests(completionHandler: @escaping @Sendable ([UNNotificationRequest]) -> Void) {
+    /// What is still to come; called at once, on the caller's thread.
+    @preconcurrency open func getPendingNotificationRequests(
+        completionHandler: @escaping @Sendable ([UNNotificationRequest]) -> Void
+    ) {
         completionHandler(state.withLock { $0.pending.values.map(\.request) })
     }
 
+    /// What is still to come.
     open func pendingNotificationRequests() async -> [UNNotificationRequest] {
         state.withLock { $0.pending.values.map(\.request) }
     }
 
+    /// They will not come. What is shown already stays: `removeDeliveredNotifications(withIdentifiers:)`.
     open func removePendingNotificationRequests(withIdentifiers identifiers: [String]) {
         let timers = state.withLock { state in
             identifiers.compactMap { state.pending.removeValue(forKey: $0)?.timer }
@@ -257,14 +306,19 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
         for timer in timers { timer.cancel() }
     }
 
+    /// Nothing is to come any more.
     open func removeAllPendingNotificationRequests() {
         removePendingNotificationRequests(withIdentifiers: state.withLock { Array($0.pending.keys) })
     }
 
-    open func getDeliveredNotifications(completionHandler: @escaping @Sendable ([UNNotification]) -> Void) {
+    /// What is shown now; called at once, on the caller's thread.
+    @preconcurrency open func getDeliveredNotifications(
+        completionHandler: @escaping @Sendable ([UNNotification]) -> Void
+    ) {
         completionHandler(state.withLock { $0.delivered.values.map(\.notification) })
     }
 
+    /// What is shown now.
     open func deliveredNotifications() async -> [UNNotification] {
         state.withLock { $0.delivered.values.map(\.notification) }
     }
@@ -276,12 +330,13 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
         for id in gone { close(id) }
     }
 
+    /// Every banner of the app's goes.
     open func removeAllDeliveredNotifications() {
         removeDeliveredNotifications(withIdentifiers: state.withLock { Array($0.delivered.keys) })
     }
 
     /// Kept by nobody: see `UNMutableNotificationContent.badge`.
-    open func setBadgeCount(
+    @preconcurrency open func setBadgeCount(
         _ newBadgeCount: Int, withCompletionHandler completionHandler: (@Sendable ((any Error)?) -> Void)? = nil
     ) {
         completionHandler?(nil)

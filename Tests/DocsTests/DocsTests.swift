@@ -51,4 +51,26 @@ struct DocsTests {
             #expect(text.contains("`\(setting.name)`"), "\(setting.name)")
         }
     }
+
+    /// What an app can name of Apple's modules has a line in the table of what works.
+    @Test func everyTypeOfTheModulesIsDocumented() throws {
+        let spans = try page("Docs/swift-modules.md").split(separator: "`", omittingEmptySubsequences: false)
+        // Every other one is code; what is dotted names each of its parts.
+        let named = Set(
+            spans.enumerated().filter { !$0.offset.isMultiple(of: 2) }.flatMap {
+                $0.element.split { !$0.isLetter && !$0.isNumber && $0 != "_" }
+            })
+        for module in ["CallKit", "PushKit", "AVFAudio", "UserNotifications"] {
+            let folder = root.appendingPathComponent("Sources/\(module)")
+            let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+            var types: Set<String> = []
+            for file in files where file.pathExtension == "swift" {
+                let source = try String(contentsOf: file, encoding: .utf8)
+                let declaration = /(?:public|open) (?:final )?(?:class|struct|enum|protocol) (?!func |var )(\w+)/
+                for match in source.matches(of: declaration) { types.insert(String(match.1)) }
+            }
+            #expect(types.count > 5, "\(module)")
+            for type in types { #expect(named.contains(type[...]), "\(module).\(type)") }
+        }
+    }
 }

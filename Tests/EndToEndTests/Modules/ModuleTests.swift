@@ -485,5 +485,39 @@ extension EndToEnd {
             pause(0.6)
             #expect(!rig.messages("Notify").contains { $0[3].string == "Bob" })
         }
+
+        /// As it is written since Swift 5.5, on the main actor.
+        @Test func aNotificationDelegateMayBeAsync() async throws {
+            @MainActor final class Responder: NSObject, UNUserNotificationCenterDelegate {
+                nonisolated let app: ModuleApp
+                init(_ app: ModuleApp) { self.app = app }
+                func userNotificationCenter(
+                    _ center: UNUserNotificationCenter, willPresent notification: UNNotification
+                ) async -> UNNotificationPresentationOptions {
+                    app.note("due \(notification.request.identifier)")
+                    return [.banner]
+                }
+                func userNotificationCenter(
+                    _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse
+                ) async { app.note("chosen \(response.actionIdentifier)") }
+            }
+            let center = UNUserNotificationCenter.current()
+            let responder = await Responder(app)
+            center.delegate = responder
+            defer { center.delegate = nil }
+            center.setNotificationCategories([
+                UNNotificationCategory(
+                    identifier: "ASYNC", actions: [UNNotificationAction(identifier: "LATER", title: "Later")],
+                    intentIdentifiers: [])
+            ])
+            let content = UNMutableNotificationContent()
+            content.title = "Frieda"
+            content.categoryIdentifier = "ASYNC"
+            try await center.add(UNNotificationRequest(identifier: "async", content: content, trigger: nil))
+            try app.await("due async")
+            try until("the choice") {
+                try rig.choose("Later"); return app.story.contains("chosen LATER")
+            }
+        }
     }
 }

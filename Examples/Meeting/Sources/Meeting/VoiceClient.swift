@@ -1,0 +1,1 @@
+../../../Incoming/Sources/Incoming/VoiceClient.swift
