@@ -86,7 +86,8 @@ extension Daemon {
         let options = call.arguments[2]
         try checkVersion(options)
         // A word that is not understood must not leave an app bound that means to be logged out.
-        if let other = options.entries?.first(where: { !["types", "environment", "account", "version"].contains($0.key) }) {
+        let known = ["types", "environment", "account", "version"]
+        if let other = options.entries?.first(where: { !known.contains($0.key) }) {
             throw invalid("\(Text.clean(other.key, limit: 40)) is no option of Register: types, environment, account")
         }
         var types: [TokenKind] = []
