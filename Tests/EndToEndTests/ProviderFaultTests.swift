@@ -129,6 +129,8 @@ extension EndToEnd {
             let app = try TalkApp(rig, "answer", "has-signalling=true", "push.account=alice")
             try app.does("ReportNewIncomingCall \(Self.call) Alice")
             try rig.event("call.ringing")
+            // On disk once a question to the store, which comes behind it, is answered.
+            try rig.ask("history")
             rig.daemon.kill()
             try rig.start()
             try rig.watch()
