@@ -91,10 +91,12 @@ final class ModuleApp: NSObject, CXProviderDelegate, PKPushRegistryDelegate, CXC
 
 /// One desktop for all tests of the modules: a process has one session bus and one identity.
 enum ModuleDesk {
-    nonisolated(unsafe) static let rig: Result<Rig, any Error> = Result {
+    nonisolated(unsafe) private(set) static var rig: Result<Rig, any Error> = Result {
         let rig = try Rig(["bus", "sound", "display", "notify"])
         setenv("DBUS_SESSION_BUS_ADDRESS", rig.desk.bus, 1)
         setenv("RINGD_APP_ID", ModuleApp.id, 1)
+        // Nobody's end is its own: it lives until the process ends, and ends with it.
+        atexit { ModuleDesk.rig = .failure(ToolFailed(line: "the tests are over")) }
         return rig
     }
 }
