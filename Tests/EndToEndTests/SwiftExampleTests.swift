@@ -54,6 +54,15 @@ final class ExampleDesk {
         }
     }
 
+    /// What the bus started does not end with it.
+    deinit {
+        let pids = (try? String(contentsOfFile: "\(spoken).pids", encoding: .utf8)) ?? ""
+        for pid in pids.split(separator: "\n").compactMap({ pid_t($0) }) {
+            let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/exe")
+            if program?.hasSuffix("/\(name)") == true { Glibc.kill(pid, SIGKILL) }
+        }
+    }
+
     var program: String { get throws { try SwiftExamples.folder.get() + "/\(name)" } }
 
     /// The bus starts it from now on, as its service file says.
@@ -65,7 +74,7 @@ final class ExampleDesk {
                 """
                 [D-BUS Service]
                 Name=\(Rig.app)
-                Exec=/bin/sh -c "RINGD_APP_ID=\(Rig.app) HOME=\(rig.scratch.at("home")) exec \(line) >>\(spoken) 2>&1"
+                Exec=/bin/sh -c "RINGD_APP_ID=\(Rig.app) HOME=\(rig.scratch.at("home")) sh -c 'echo $$ >>\(spoken).pids; exec \(line)' >>\(spoken) 2>&1"
                 """.utf8))
     }
 

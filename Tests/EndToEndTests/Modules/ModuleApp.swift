@@ -89,14 +89,22 @@ final class ModuleApp: NSObject, CXProviderDelegate, PKPushRegistryDelegate, CXC
     }
 }
 
-/// One desktop for all tests of the modules: a process has one session bus and one identity.
+/// One desktop for all tests of the modules: a process has one session bus and one identity. It goes with the process.
 enum ModuleDesk {
-    nonisolated(unsafe) private(set) static var rig: Result<Rig, any Error> = Result {
-        let rig = try Rig(["bus", "sound", "display", "notify"])
-        setenv("DBUS_SESSION_BUS_ADDRESS", rig.desk.bus, 1)
-        setenv("RINGD_APP_ID", ModuleApp.id, 1)
-        // Nobody's end is its own: it lives until the process ends, and ends with it.
-        atexit { ModuleDesk.rig = .failure(ToolFailed(line: "the tests are over")) }
+    /// Used by one test at a time: they are serialized.
+    nonisolated(unsafe) private static var made: Result<Rig, any Error>?
+
+    static var rig: Result<Rig, any Error> {
+        if let made { return made }
+        let rig = Result {
+            let rig = try Rig(["bus", "sound", "display", "notify"])
+            setenv("DBUS_SESSION_BUS_ADDRESS", rig.desk.bus, 1)
+            setenv("RINGD_APP_ID", ModuleApp.id, 1)
+            return rig
+        }
+        made = rig
+        // Nothing else outlives the tests: a static is never deinitialized.
+        atexit { ModuleDesk.made = nil }
         return rig
     }
 }
