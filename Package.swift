@@ -138,8 +138,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "AVFoundation", "CallKit", "PushKit", "UserNotifications", "JSON", "Samples", "TestSupport", "ringctl",
-                "ringd", "ringd-decode", "ringd-test-app",
+                "AVFoundation", "CallKit", "PushKit", "RingdClient", "UserNotifications", "JSON", "Samples",
+                "TestSupport", "ringctl", "ringd", "ringd-decode", "ringd-test-app",
             ],
             swiftSettings: strict),
         // What several of them use: a headless desktop, and recordings of what it plays.

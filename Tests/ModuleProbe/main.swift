@@ -83,5 +83,7 @@ nonisolated(unsafe) let probe = isBare ? nil : Probe()
 if isBare { say("ready \(getpid())") }
 Thread.detachNewThread {
     while let line = readLine() { probe?.obey(line) }
+    // Started by the bus it has no orders, and stays.
+    if CommandLine.arguments.count < 2 || isBare { exit(0) }
 }
 dispatchMain()

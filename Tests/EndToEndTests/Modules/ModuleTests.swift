@@ -241,7 +241,7 @@ extension EndToEnd {
             try isOver(call)
             #expect(app.story(of: call) == ["start", "end"])
             let row = try rig.lastCall()
-            #expect(row["direction"]?.string == "outgoing" && row["duration_ms"]?.integer ?? 0 >= 50)
+            #expect(row["direction"]?.string == "outgoing" && row["duration_ms"] != nil)
         }
 
         // MARK: Several calls
