@@ -60,7 +60,7 @@ package struct Call: Sendable, Hashable {
         self.deadline = deadline
     }
 
-    /// The telephone call itself, without what the user sees of it: for a row of history.
+    /// When it stopped ringing: answered, or over; nil while it rings.
     package var rangUntil: Instant? { answered ?? ended }
 }
 

@@ -48,11 +48,6 @@ extension Store {
         }
     }
 
-    /// Its uploads stay; an app that goes altogether loses both by its `DirectoryChange`.
-    package func forgetProvider(app: String) {
-        write { database throws(StoreFailure) in try Self.forget(provider: app, database) }
-    }
-
     /// Inserts or replaces the app's upload of that kind and environment.
     package func setUpload(_ upload: UploadRow) {
         write { database throws(StoreFailure) in
@@ -67,10 +62,6 @@ extension Store {
                     .integer(upload.at.nanoseconds),
                 ])
         }
-    }
-
-    package func forgetUploads(app: String) {
-        write { database throws(StoreFailure) in try Self.forget(uploads: app, database) }
     }
 
     static func forget(provider app: String, _ database: Database) throws(StoreFailure) {
