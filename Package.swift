@@ -51,6 +51,9 @@ let package = Package(
         .systemLibrary(name: "CJansson"),
         .systemLibrary(name: "CLibAV"),
 
+        // The dialect files, as data of the programs that read them.
+        .target(name: "CDialects", exclude: ["dialects"]),
+
         // Ground floor.
         room("Base"),
         room("EventLoop", ["Base", "CSystemd"]),
@@ -61,7 +64,7 @@ let package = Package(
 
         // The core: values in, values out.
         room("Calls", ["Base"], settings: memorySafe),
-        room("Pushes", ["Base", "JSON"], settings: memorySafe),
+        room("Pushes", ["Base", "CDialects", "JSON"], settings: memorySafe),
         room("APNs", ["Base", "JSON", "Crypto"]),
         room("Config", ["Base", "APNs"], settings: memorySafe),
         room("Report", ["Base", "JSON"], settings: memorySafe),

@@ -40,33 +40,57 @@ extension CallCenter {
         switch signal {
         case .unusable(let why): .unusable(why)
         case .invite(let invite): take(invite, CallUpdate(), isConfirmed: false, at: now)
-        case .cancel(let key): finish(key, .remoteEnded, at: now)
-        case .answeredElsewhere(let key): finish(key, .answeredElsewhere, at: now)
-        case .declinedElsewhere(let key): finish(key, .declinedElsewhere, at: now)
+        case .update(let invite): take(update: invite, at: now)
+        case .end(let ending): finish(ending, at: now)
         }
     }
 
+    /// Newer words for a live call. One that is not live is not begun by it, whatever it may still become.
+    private mutating func take(update invite: Invite, at now: Instant) -> PushOutcome {
+        if let live = live(invite) { return merge(invite, into: live, at: now) }
+        guard tombstones[invite.callKey, at: now] == nil else { return .alreadyOver }
+        return .unusable("it changes a call that is not live (update): nothing rings")
+    }
+
     /// A cancel in any of its kinds. One that comes before its invite leaves a tombstone, and so wins.
-    private mutating func finish(_ key: CallKey, _ reason: EndReason, at now: Instant) -> PushOutcome {
-        if let call = calls.first(where: { $0.invite.callKey == key }) { return finish(call, reason, at: now) }
-        annotate(key, reason, at: now)
+    private mutating func finish(_ ending: Ending, at now: Instant) -> PushOutcome {
+        guard let key = ending.key else { return finishOnly(ending, at: now) }
+        if let call = calls.first(where: { $0.invite.callKey == key }) {
+            // It is of a time before the invite that rings.
+            if let old = call.invite.serial, let new = ending.serial, new < old { return .updated(call.uuid) }
+            return finish(call, ending, at: now)
+        }
+        annotate(key, ending.reason, at: now)
         let known = tombstones[key, at: now]
         let stone = Tombstones.Stone(
             ended: known?.ended ?? now, until: now + policy.tombstoneTime, hadInvite: known?.hadInvite ?? false,
-            serial: known?.serial, stamp: known?.stamp)
+            serial: [known?.serial, ending.serial].compactMap { $0 }.max(), stamp: known?.stamp)
         tombstones.put(key, stone, at: now)
         if known?.hadInvite == true { return .alreadyOver }
         out.append(.remember(key))
         return .tombstone
     }
 
-    private mutating func finish(_ call: Call, _ reason: EndReason, at now: Instant) -> PushOutcome {
+    /// The app's one call that rings, if no other of its calls is or lately was: with two, a guess would end the wrong one
+    /// (callkit.md N16).
+    private mutating func finishOnly(_ ending: Ending, at now: Instant) -> PushOutcome {
+        let live = calls.filter { $0.app == ending.app && !$0.isOutgoing }
+        guard let call = live.first, live.count == 1, call.state.isRinging, now - call.began < policy.longestRing,
+            !lately.contains(where: { $0.app == ending.app && $0.ended.map { now - $0 < policy.lifetime } ?? false })
+        else {
+            return .unusable("a \(ending.reason.word) push without a call id, and not one call that it could mean")
+        }
+        return finish(call, ending, at: now)
+    }
+
+    private mutating func finish(_ call: Call, _ ending: Ending, at now: Instant) -> PushOutcome {
+        let reason = ending.reason
         switch call.state {
         case .ringing, .deferred: end(call.uuid, reason, at: now)
         case .answering, .connecting, .active, .held:
             // "Answered elsewhere" is the echo of our own answer, and so is a cancel while it is under way; once connected,
             // a remote end is an end (transitions 45, 46, 64).
-            guard reason == .remoteEnded, !call.state.isAnswering else {
+            guard reason == .remoteEnded, !ending.isForRingingOnly, !call.state.isAnswering else {
                 note(.callIgnored, call.uuid, .info, "\(reason.word) ignored: the call was answered here")
                 return .updated(call.uuid)
             }
@@ -269,7 +293,7 @@ extension CallCenter {
             let before = call.invite
             if let name = invite.caller.name { call.invite.caller.name = name }
             if let handle = invite.caller.handle { call.invite.caller.handle = handle }
-            call.invite.isVideo = invite.isVideo
+            if invite.saysVideo { call.invite.isVideo = invite.isVideo }
             if let serial = invite.serial { call.invite.serial = serial }
             changed = call.invite != before
         }

@@ -45,6 +45,8 @@ package struct Invite: Sendable, Hashable {
     package var isKeySynthetic: Bool
     package var caller: Caller
     package var isVideo: Bool
+    /// The push said whether, rather than leaving it open: of a repeat only what is said counts.
+    package var saysVideo: Bool
     /// The sound the push named; a name, never a path.
     package var sound: String?
     /// How long to ring, as the push asks.
@@ -61,7 +63,8 @@ package struct Invite: Sendable, Hashable {
 
     package init(
         uuid: CallUUID, app: String, key: String, isKeySynthetic: Bool = false, caller: Caller = Caller(),
-        isVideo: Bool = false, sound: String? = nil, ringTime: Duration? = nil, sentAt: Instant? = nil,
+        isVideo: Bool = false, saysVideo: Bool = true, sound: String? = nil, ringTime: Duration? = nil,
+        sentAt: Instant? = nil,
         stamp: Int64? = nil, expiresAt: Instant? = nil, serial: Int64? = nil
     ) {
         self.uuid = uuid
@@ -70,6 +73,7 @@ package struct Invite: Sendable, Hashable {
         self.isKeySynthetic = isKeySynthetic
         self.caller = caller
         self.isVideo = isVideo
+        self.saysVideo = saysVideo
         self.sound = sound
         self.ringTime = ringTime
         self.sentAt = sentAt
@@ -95,10 +99,40 @@ package struct CallKey: Hashable, Sendable {
 /// What a push says about a call (callkit.md 3.14, `kind`).
 package enum Signal: Sendable, Hashable {
     case invite(Invite)
-    /// The caller hung up before an answer.
-    case cancel(CallKey)
-    case answeredElsewhere(CallKey)
-    case declinedElsewhere(CallKey)
+    /// Changes a live call in place; rings none.
+    case update(Invite)
+    case end(Ending)
     /// Not a call, or not understood; the text says why.
     case unusable(String)
+
+    /// The caller hung up before an answer.
+    package static func cancel(_ key: CallKey) -> Signal { .end(Ending(app: key.app, key: key, .remoteEnded)) }
+    package static func answeredElsewhere(_ key: CallKey) -> Signal {
+        .end(Ending(app: key.app, key: key, .answeredElsewhere))
+    }
+    package static func declinedElsewhere(_ key: CallKey) -> Signal {
+        .end(Ending(app: key.app, key: key, .declinedElsewhere))
+    }
+}
+
+/// What a push says of a call's end.
+package struct Ending: Sendable, Hashable {
+    package var app: String
+    /// Nil: the app's only call, whichever it is; some senders name none (callkit.md 3.4).
+    package var key: CallKey?
+    package var reason: EndReason
+    /// It leaves a call alone that was answered here: some senders' cancels come to that device, too (callkit.md 3.2).
+    package var isForRingingOnly: Bool
+    /// The provider's counter.
+    package var serial: Int64?
+
+    package init(
+        app: String, key: CallKey?, _ reason: EndReason, isForRingingOnly: Bool = false, serial: Int64? = nil
+    ) {
+        self.app = app
+        self.key = key
+        self.reason = reason
+        self.isForRingingOnly = isForRingingOnly
+        self.serial = serial
+    }
 }

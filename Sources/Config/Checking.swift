@@ -1,4 +1,5 @@
 internal import APNs
+internal import Base
 
 extension Configuration {
     /// What no line can know by itself. What does not hold is taken back, and named.

@@ -1,4 +1,4 @@
-internal import Base
+package import Base
 
 extension Configuration {
     /// The file's text with one setting changed: in its line if there is one, else at the end of its section.
@@ -16,9 +16,11 @@ extension Configuration {
         }
         let new = "\(setting.key) = \(value)"
         var lines = INI.split(text).map(String.init)
-        if let known = INI.parse(text).lines.last(where: { $0.section == setting.section && $0.key == setting.key }) {
+        if let known = INI.configuration(text).lines.last(where: {
+            $0.section == setting.section && $0.key == setting.key
+        }) {
             lines[known.number - 1] = new
-        } else if let last = INI.parse(text).lines.last(where: { $0.section == setting.section }) {
+        } else if let last = INI.configuration(text).lines.last(where: { $0.section == setting.section }) {
             lines.insert(new, at: last.number)
         } else {
             while lines.last == "" { lines.removeLast() }
@@ -31,7 +33,7 @@ extension Configuration {
     package static func edit(_ text: String, unset name: String) -> Result<String, ConfigFault> {
         guard let setting = Setting.all.first(where: { $0.name == name }) else { return .failure(unknown(name)) }
         var lines = INI.split(text).map(String.init)
-        let known = INI.parse(text).lines.filter { $0.section == setting.section && $0.key == setting.key }
+        let known = INI.configuration(text).lines.filter { $0.section == setting.section && $0.key == setting.key }
         for line in known.reversed() { lines.remove(at: line.number - 1) }
         return known.isEmpty ? .success(text) : checked(lines, before: text)
     }

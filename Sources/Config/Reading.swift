@@ -1,4 +1,4 @@
-internal import Base
+package import Base
 
 extension Configuration {
     /// Reads a whole file's text. Every wrong line is named and skipped; the rest is in force.
@@ -9,7 +9,7 @@ extension Configuration {
                 configuration, [ConfigFault(1, nil, "the file is larger than \(INI.sizeLimit) bytes: nothing was read")]
             )
         }
-        var (lines, faults) = INI.parse(text)
+        var (lines, faults) = INI.configuration(text)
         for line in lines {
             if let fault = configuration.take(line) { faults.append(fault) }
         }
@@ -22,7 +22,7 @@ extension Configuration {
     /// The line that has the last word on a setting.
     package static func line(of name: String, in text: String) -> Int? {
         guard text.utf8.count <= INI.sizeLimit else { return nil }
-        return INI.parse(text).lines.last { "\($0.section).\($0.key)" == name }?.number
+        return INI.configuration(text).lines.last { "\($0.section).\($0.key)" == name }?.number
     }
 
     private mutating func take(_ line: INILine) -> ConfigFault? {
@@ -59,7 +59,8 @@ extension Configuration {
     }
 
     private static let appKeys = [
-        "name", "sound", "answer", "open", "call-back", "end", "busy", "glare", "recall", "must-report",
+        "name", "sound", "answer", "open", "call-back", "end", "busy", "glare", "recall", "must-report", "dialect",
+        "plain",
     ]
 
     private mutating func takeApp(_ line: INILine) -> ConfigFault? {
@@ -102,6 +103,14 @@ extension Configuration {
         case "must-report":
             guard Setting.choice(line.value, { app.mustReport = $0 }) else {
                 return ConfigFault(line.number, name, "expected lenient or strict")
+            }
+        case "dialect":
+            guard Setting.dialect(line.value, { app.dialect = $0 }) else {
+                return ConfigFault(line.number, name, "expected auto or a dialect's name (ringctl dialects)")
+            }
+        case "plain":
+            guard Setting.flag(line.value, { app.allowsPlain = $0 }) else {
+                return ConfigFault(line.number, name, "expected yes or no")
             }
         default:
             return ConfigFault(line.number, name, "unknown key\(Self.hint(line.key, Self.appKeys))")

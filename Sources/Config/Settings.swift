@@ -140,6 +140,15 @@ package struct Setting: Sendable {
 
     static func word(_ flag: Bool) -> String { flag ? "yes" : "no" }
 
+    /// Whether there is such a dialect is known where the files are.
+    static func dialect(_ text: String, _ set: (String?) -> Void) -> Bool {
+        guard (1...40).contains(text.utf8.count),
+            text.utf8.allSatisfy({ $0 < 0x80 && $0 > 0x20 && $0 != UInt8(ascii: "/") })
+        else { return false }
+        set(text == "auto" ? nil : text)
+        return true
+    }
+
     static func soundName(_ text: String, _ set: (String?) -> Void) -> Bool {
         guard text.utf8.count <= 128, !text.contains("/"), text.first != "." else { return false }
         set(text.isEmpty ? nil : text)

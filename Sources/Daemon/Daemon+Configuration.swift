@@ -21,6 +21,8 @@ extension Daemon {
         } catch {
             log("\(error); what was in force stays so")
         }
+        // Read again when the next payload needs them.
+        dialectBook = nil
         center.policy = configuration.callPolicy
         applyAppRules(before)
     }

@@ -28,9 +28,9 @@ extension Daemon {
         let push = delivery.push
         lastPush += 1
         let id = PushID(lastPush)
-        var signal: CallSignal
+        let reading: DialectBook.Reading
         do {
-            signal = try PayloadReader.read(push.payload)
+            reading = try PayloadReader.read(push.payload, book: dialects, dialectChoice(push.app))
         } catch {
             // Its app may read what we cannot.
             keepPayload(of: push, as: id)
@@ -42,6 +42,7 @@ extension Daemon {
             default: return unusable(error.description)
             }
         }
+        var signal = reading.signal
         // How long it may be on its way, not how long it may ring (apns.md 1.3): only what comes later than that is late.
         if let expiration = push.expiration, expiration > 0, expiration < 9_000_000_000 {
             let end = WallTime(nanoseconds: expiration * 1_000_000_000)
@@ -64,10 +65,12 @@ extension Daemon {
                     [
                         .init("push", .number(Int64(push.number))), .init("outcome", .text(outcome.word)),
                         .init("via", .text(push.via)), .init("late", .flag(delivery.isLate)),
+                        .init("dialect", .text(reading.dialect)), .init("sureness", .text(reading.sureness.rawValue)),
                     ]))
         }
         return PushService.Outcome(
-            outcome.word, findings: PushAdvice.findings(signal, outcome, before: before, after: center, via: push.via))
+            outcome.word,
+            findings: PushAdvice.findings(reading, outcome, before: before, after: center, via: push.via))
     }
 
     /// Senders that cannot say 0, "at once or never", say the second of now, which is past when it arrives (aioapns's
@@ -97,12 +100,19 @@ extension Daemon {
     func coreSignal(_ signal: CallSignal, app: String, payload: [UInt8]) -> Signal {
         // The same words again are the same push; they name no call, so nothing outlives the ring.
         let key = signal.key ?? Self.syntheticPrefix + Hex.text(Digest.sha256(payload).prefix(16))
-        let callKey = CallKey(app: app, key: key)
+        func end(_ reason: EndReason) -> Signal {
+            .end(
+                Ending(
+                    app: app, key: signal.meansOnlyCall ? nil : CallKey(app: app, key: key), reason,
+                    isForRingingOnly: signal.endsRingingOnly || signal.kind == .missed, serial: signal.serial))
+        }
         switch signal.kind {
-        case .cancel: return .cancel(callKey)
-        case .answeredElsewhere: return .answeredElsewhere(callKey)
-        case .declinedElsewhere: return .declinedElsewhere(callKey)
-        case .invite: break
+        case .cancel: return end(.remoteEnded)
+        case .answeredElsewhere: return end(.answeredElsewhere)
+        case .declinedElsewhere: return end(.declinedElsewhere)
+        case .missed: return end(.unanswered)
+        case .other: return .unusable("the payload is no call's")
+        case .invite, .update: break
         }
         let now = Instant.now
         let wall = WallTime.now
@@ -113,17 +123,17 @@ extension Daemon {
             .generic: .generic, .phoneNumber: .phoneNumber, .emailAddress: .emailAddress,
         ]
         let isNamed = signal.key != nil
-        return .invite(
-            Invite(
-                uuid: CallUUID(key).flatMap { isNamed ? $0 : nil }
-                    ?? (isNamed ? CallUUID.named(client: app, account: "", key: key.lowercased()) : .random()),
-                app: app, key: key, isKeySynthetic: !isNamed,
-                caller: Caller(
-                    name: signal.callerName,
-                    handle: signal.handle.map { Handle(kinds[signal.handleKind] ?? .generic, $0) }),
-                isVideo: signal.isVideo, sound: signal.sound, ringTime: signal.ringTime,
-                sentAt: instant(signal.sentAt), stamp: signal.sentAt?.nanoseconds,
-                expiresAt: instant(signal.expiresAt), serial: signal.serial))
+        let invite = Invite(
+            uuid: CallUUID(key).flatMap { isNamed ? $0 : nil }
+                ?? (isNamed ? CallUUID.named(client: app, account: "", key: key.lowercased()) : .random()),
+            app: app, key: key, isKeySynthetic: !isNamed,
+            caller: Caller(
+                name: signal.callerName,
+                handle: signal.handle.map { Handle(kinds[signal.handleKind] ?? .generic, $0) }),
+            isVideo: signal.isVideo, saysVideo: signal.video != nil, sound: signal.sound,
+            ringTime: signal.ringTime, sentAt: instant(signal.sentAt), stamp: signal.sentAt?.nanoseconds,
+            expiresAt: instant(signal.expiresAt), serial: signal.serial)
+        return signal.kind == .update ? .update(invite) : .invite(invite)
     }
 
     // MARK: The record

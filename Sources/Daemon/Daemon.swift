@@ -77,6 +77,9 @@ package actor Daemon {
     var announcer: TimerSource!
     var isAnnouncing = false
     var lastAnnounced = Instant(nanoseconds: 0)
+    /// Nil until a payload needs it, and again after a reload.
+    var dialectBook: DialectBook?
+    var dialectFaults: [String] = []
     var center = CallCenter()
     /// The run-to-completion queue: an edge that answers at once cannot reorder actions.
     private var inbox: [CallEvent] = []

@@ -14,6 +14,8 @@ package struct Paths: Sendable {
     }
 
     package var configFile: String { config + "/ringd.conf" }
+    /// The user's own dialect files.
+    package var dialects: String { config + "/dialects" }
     package var database: String { state + "/ringd.sqlite" }
 
     /// Makes the folder that is written to, for the user alone. Throws the errno's text.

@@ -7,8 +7,9 @@ internal import Pushes
 enum PushAdvice {
     /// `before`: the calls that were live then.
     static func findings(
-        _ signal: CallSignal, _ outcome: PushOutcome, before: [Call], after: CallCenter, via: String
+        _ reading: DialectBook.Reading, _ outcome: PushOutcome, before: [Call], after: CallCenter, via: String
     ) -> [Finding] {
+        let signal = reading.signal
         var out: [Finding] = []
         func say(_ code: String, _ text: String) { out.append(Finding(code, nil, text)) }
         switch outcome {
@@ -38,6 +39,9 @@ enum PushAdvice {
             say("suspended", "the app left too many pushes unreported and gets none: start it, or ringctl apps reset")
         case .rings, .queued, .ended, .unknownApp, .unusable: break
         }
+        if let why = reading.plainBecause {
+            say("plain-form", "\(why): read in the plain form (ringctl dialects explain)")
+        }
         if let kind = signal.unknownKind {
             let known = CallSignal.Kind.allCases.map(\.rawValue)
             let hint = Text.nearest(to: kind, in: known).map { "; did you mean \($0)?" } ?? ""
@@ -45,14 +49,14 @@ enum PushAdvice {
                 "unknown-kind",
                 "kind \"\(Text.clean(kind, limit: 40))\" is not known, so it was taken for a call\(hint)")
         }
-        if signal.kind != .invite, via != PushRequest.Transport.bus.word {
+        if signal.isEnd, via != PushRequest.Transport.bus.word {
             say(
                 "cancel-by-push",
                 "a \(signal.kind.rawValue) by push may come first, late or never, and iOS wants a call reported for each VoIP push: tell the app over its own connection"
             )
         }
-        if signal.key == nil {
-            say("no-call-id", "no call id in the payload (callId or uuid): it cannot be cancelled, nor known again")
+        if signal.key == nil && !signal.meansOnlyCall {
+            say("no-call-id", "no call id in the payload: it cannot be cancelled, nor known again")
         }
         return out
     }

@@ -4,9 +4,15 @@ package import Base
 package struct CallSignal: Sendable, Equatable {
     package enum Kind: String, Sendable, CaseIterable {
         case invite
+        /// Changes a live call in place; rings none.
+        case update
         case cancel
         case answeredElsewhere = "answered-elsewhere"
         case declinedElsewhere = "declined-elsewhere"
+        /// It rang out.
+        case missed
+        /// No call's business: a message, say.
+        case other
     }
 
     package enum HandleKind: String, Sendable {
@@ -20,19 +26,34 @@ package struct CallSignal: Sendable, Equatable {
     package var key: String?
     /// Cleaned of control and bidirectional characters.
     package var callerName: String?
+    /// What can be called back, with its scheme; a number in E.164 where that can be told.
     package var handle: String?
     package var handleKind: HandleKind = .generic
-    package var isVideo = false
+    /// Nil: the payload does not say.
+    package var video: Bool?
     /// The sound's name as the payload has it: untrusted.
     package var sound: String?
     package var ringTime: Duration?
     package var sentAt: WallTime?
     package var expiresAt: WallTime?
     package var serial: Int64?
-    /// What the payload's `kind` says, if that is none of ours: `kind` is invite then.
+    /// A cancel that leaves a call alone that was answered here.
+    package var endsRingingOnly = false
+    /// A cancel without an id, of a sender who means the only call there is.
+    package var meansOnlyCall = false
+    /// What the payload's own word for the kind is, if nobody knows it: `kind` is the dialect's guess then.
     package var unknownKind: String?
 
     package init() {}
+
+    package var isVideo: Bool { video ?? false }
+    /// It ends a call rather than announcing one.
+    package var isEnd: Bool {
+        switch kind {
+        case .cancel, .answeredElsewhere, .declinedElsewhere, .missed: true
+        case .invite, .update, .other: false
+        }
+    }
 }
 
 /// Why a payload is not a call, in words for its sender.

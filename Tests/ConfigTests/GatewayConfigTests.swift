@@ -1,4 +1,5 @@
 import APNs
+import Base
 import Config
 import Testing
 

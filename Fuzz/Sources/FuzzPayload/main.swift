@@ -10,7 +10,7 @@ import Glibc
 public func fuzzPayload(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
     do {
-        check(try PayloadReader.read(bytes))
+        check(try PayloadReader.read(bytes, book: .builtIn).signal)
     } catch {
         precondition(!error.description.isEmpty, "a fault without words")
     }
@@ -27,9 +27,9 @@ public func fuzzPayload(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
 
 private func check(_ signal: CallSignal) {
     if let key = signal.key {
-        precondition((1...512).contains(key.utf8.count), "a key out of limits")
+        precondition((1...1024).contains(key.utf8.count), "a key out of limits")
     } else {
-        precondition(signal.kind == .invite, "a cancel of nothing")
+        precondition(signal.kind == .invite || signal.meansOnlyCall, "a cancel of nothing")
     }
     // The sound is checked where names of sounds are.
     for text in [signal.callerName, signal.handle] {

@@ -1,25 +1,31 @@
-internal import Base
-
 /// A line of an INI file that says something.
-struct INILine: Sendable, Equatable {
+package struct INILine: Sendable, Equatable {
     /// From 1.
-    var number: Int
-    var section: String
-    var key: String
-    var value: String
+    package var number: Int
+    package var section: String
+    package var key: String
+    package var value: String
+
+    package init(number: Int, section: String, key: String, value: String) {
+        self.number = number
+        self.section = section
+        self.key = key
+        self.value = value
+    }
 }
 
 /// The INI form of systemd and friends: `[section]`, `key = value`, `#` or `;` at the beginning of a line for comments.
 ///
 /// Our own forty lines rather than inih, which tells its handler no line numbers and cuts lines at 200 bytes; a fault
 /// without a line number is a fault that people cannot find.
-enum INI {
-    static let lineLimit = 4096
-    /// The lists of callers are a line each.
-    static let screeningLimit = lineLimit + HandlePattern.mostInList * (HandlePattern.longest + 2)
-    static let sizeLimit = 1 << 20
+package enum INI {
+    package static let lineLimit = 4096
+    package static let sizeLimit = 1 << 20
 
-    static func parse(_ text: String) -> (lines: [INILine], faults: [ConfigFault]) {
+    /// `lineLimits`: of sections whose lines may be longer, in bytes. The caller has bounded the text.
+    package static func parse(
+        _ text: String, lineLimits: [String: Int] = [:]
+    ) -> (lines: [INILine], faults: [ConfigFault]) {
         var lines: [INILine] = []
         var faults: [ConfigFault] = []
         var section = ""
@@ -27,7 +33,7 @@ enum INI {
             let number = index + 1
             let line = trim(raw)
             if line.isEmpty || line.first == "#" || line.first == ";" { continue }
-            let limit = section == "screening" ? screeningLimit : lineLimit
+            let limit = lineLimits[section] ?? lineLimit
             guard line.utf8.count <= limit else {
                 faults.append(ConfigFault(number, nil, "the line is longer than \(limit) bytes"))
                 continue
@@ -53,7 +59,7 @@ enum INI {
     }
 
     /// Lines end in LF or CR LF, which is one Character.
-    static func split(_ text: String) -> [Substring] {
+    package static func split(_ text: String) -> [Substring] {
         text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
     }
 
@@ -65,7 +71,7 @@ enum INI {
     }
 }
 
-/// What is wrong with a line of the configuration. The rest is in force.
+/// What is wrong with a line of a file that people write. The rest is in force.
 package struct ConfigFault: Sendable, Equatable, CustomStringConvertible {
     /// From 1.
     package let line: Int

@@ -1,0 +1,45 @@
+internal import Base
+internal import Config
+internal import Pushes
+
+/// Which dialects there are, and which of them an app's payloads are read in.
+extension Daemon {
+    /// Ours, and the user's own; read when a payload first needs them, or shortly after the start.
+    var dialects: DialectBook {
+        if let dialectBook { return dialectBook }
+        let (book, faults) = Self.readDialects(paths.dialects)
+        dialectBook = book
+        dialectFaults = faults
+        for fault in faults {
+            emit(
+                Event(
+                    .configFault, level: .warning, "\(fault); the dialect is not used",
+                    [.init("key", .text("dialect"))]))
+        }
+        return book
+    }
+
+    static func readDialects(_ folder: String) -> (book: DialectBook, faults: [String]) {
+        let files = TextFolder.read(folder, suffix: ".dialect", limit: DialectFile.sizeLimit)
+        let (book, faults) = DialectBook.builtIn.adding(files.compactMap { file in file.text.map { (file.name, $0) } })
+        let unread = files.filter { $0.text == nil }.map { "\($0.path) \($0.fault)" }
+        return (book, unread + faults.map { "\(folder)/\($0.name).dialect: \($0.fault)" })
+    }
+
+    /// What the configuration says of an app's payloads.
+    func dialectChoice(_ app: String) -> DialectBook.Choice {
+        guard let own = configuration.apps[app] else { return DialectBook.Choice() }
+        return DialectBook.Choice(dialect: own.dialect, allowsPlain: own.allowsPlain)
+    }
+
+    /// Apps whose dialect there is not: their payloads are read in the plain form, if at all.
+    var dialectChecks: [String] {
+        let book = dialects
+        return dialectFaults
+            + configuration.apps.sorted { $0.key < $1.key }.compactMap { id, app in
+                guard let name = app.dialect, book[name] == nil else { return nil }
+                let hint = Text.nearest(to: name, in: book.names).map { "; did you mean \($0)?" } ?? ""
+                return "[app \(id)] dialect: there is no dialect \"\(name)\" (ringctl dialects)\(hint)"
+            }
+    }
+}

@@ -1,0 +1,165 @@
+internal import Base
+internal import JSON
+
+/// From a payload of this family to a signal.
+extension Dialect {
+    /// Bytes of a provider's call id; a longer one is none.
+    static let longestKey = 1024
+    /// What senders say when nobody knows who calls.
+    private static let nobody: Set<String> = [
+        "unknown", "unknown caller", "anonymous", "restricted", "private", "unavailable", "null", "undefined", "(null)",
+    ]
+
+    func read(_ view: inout PayloadView) throws(PayloadFault) -> CallSignal {
+        if let opaque { throw PayloadFault("a push of \(title): \(opaque)") }
+        var signal = CallSignal()
+        (signal.kind, signal.unknownKind) = kind(in: &view)
+        if signal.kind == .other {
+            throw PayloadFault("\(title) says that this is no call\(signal.unknownKind.map { " (\($0))" } ?? "")")
+        }
+        signal.key = first(.id, in: &view) { value in
+            value.looseText.flatMap { $0.isEmpty || $0.utf8.count > Self.longestKey ? nil : $0 }
+        }
+        signal.endsRingingOnly = cancelsRingingOnly && signal.isEnd
+        if signal.key == nil && signal.kind != .invite {
+            signal.meansOnlyCall = signal.isEnd && cancelsOnlyCall
+            guard signal.meansOnlyCall else {
+                throw PayloadFault(
+                    "\(signal.kind.article) \(signal.kind.rawValue) push without a call id\(places(.id)): it cannot tell which call it means"
+                )
+            }
+        }
+        readCaller(&view, into: &signal)
+        signal.video = isVideo(in: &view)
+        signal.sound = first(.sound, in: &view) { value in
+            value.string.flatMap { $0.isEmpty || $0 == "default" || $0.utf8.count > 256 ? nil : $0 }
+        }
+        readTimes(&view, into: &signal)
+        return signal
+    }
+
+    /// For people who look for it: ` (/callId or /uuid)`.
+    private func places(_ field: Field) -> String {
+        let all = self[field].prefix(2).map(\.path.pointer.description)
+        return all.isEmpty ? "" : " (\(all.joined(separator: " or ")))"
+    }
+
+    private func first<Result>(
+        _ field: Field, in view: inout PayloadView, _ read: (JSONValue) -> Result?
+    ) -> Result? {
+        for source in self[field] {
+            if let value = source.value(in: &view), let result = read(value) { return result }
+        }
+        return nil
+    }
+
+    // MARK: What it is
+
+    private func kind(in view: inout PayloadView) -> (CallSignal.Kind, unknown: String?) {
+        var unknown: String?
+        for map in kinds {
+            guard let (kind, word) = map.meaning(in: &view) else { continue }
+            guard let word, kind == .invite else { return (kind, word.map { Text.clean($0, limit: 60) }) }
+            // A guess: what another place says for certain comes first.
+            unknown = unknown ?? Text.clean(word, limit: 60)
+        }
+        return (kind, unknown)
+    }
+
+    private func isVideo(in view: inout PayloadView) -> Bool? {
+        for map in videos {
+            if let (flag, _) = map.meaning(in: &view) { return flag }
+        }
+        return first(.video, in: &view) { value in
+            switch value.string?.lowercased() {
+            case "video": true
+            case "audio", "voice": false
+            default: value.looseFlag
+            }
+        }
+    }
+
+    // MARK: Who calls
+
+    private func readCaller(_ view: inout PayloadView, into signal: inout CallSignal) {
+        signal.callerName = first(.name, in: &view) { value in
+            value.looseText.flatMap { text in
+                let clean = Text.clean(text, limit: 256)
+                return clean.isEmpty || Self.nobody.contains(clean.lowercased()) ? nil : clean
+            }
+        }
+        let hint = first(.handleKind, in: &view) { $0.looseText?.lowercased() }
+        let handle = first(.handle, in: &view) { value in
+            value.looseText.flatMap { text in
+                let clean = Text.clean(text, limit: 256)
+                return clean.isEmpty || Self.nobody.contains(clean.lowercased()) ? nil : clean
+            }
+        }
+        guard let handle else { return }
+        signal.handle = handle
+        signal.handleKind = CallSignal.HandleKind(of: handle, hint: hint)
+    }
+
+    // MARK: When
+
+    private func readTimes(_ view: inout PayloadView, into signal: inout CallSignal) {
+        signal.sentAt = first(.sent, in: &view) { $0.looseTime }
+        signal.expiresAt = first(.expires, in: &view) { $0.looseTime }
+        signal.ringTime = duration(.ring, in: &view)
+        if let ttl = duration(.ttl, in: &view) ?? fixedLifetime {
+            if let sent = signal.sentAt {
+                let end = WallTime(nanoseconds: sent.nanoseconds.addingClamped(ttl.nanoseconds))
+                signal.expiresAt = signal.expiresAt.map { min($0, end) } ?? end
+            } else if signal.ringTime == nil && fixedLifetime == nil {
+                // With no date to count from, it is how long to ring.
+                signal.ringTime = ttl
+            }
+        }
+        // A counter, or the newest of some dates, in milliseconds.
+        for source in self[.serial] {
+            let all = view.values(at: source.path).compactMap { value in
+                value.looseInteger ?? value.looseTime.map { $0.nanoseconds / 1_000_000 }
+            }
+            if let newest = all.max() {
+                signal.serial = newest
+                break
+            }
+        }
+    }
+
+    /// 0, negative and absurd values are absent ones.
+    private func duration(_ field: Field, in view: inout PayloadView) -> Duration? {
+        for source in self[field] {
+            guard let number = source.value(in: &view)?.looseReal, number.isFinite else { continue }
+            let seconds = source.isMilliseconds ? number / 1000 : number
+            if seconds >= 0.001 && seconds < 86_400 * 30 { return .seconds(seconds) }
+        }
+        return nil
+    }
+}
+
+extension CallSignal.Kind {
+    /// `a` or `an`.
+    var article: String {
+        switch self {
+        case .cancel, .declinedElsewhere, .missed: "a"
+        case .invite, .update, .answeredElsewhere, .other: "an"
+        }
+    }
+}
+
+extension CallSignal.HandleKind {
+    /// As the sender says, else as it looks.
+    init(of handle: String, hint: String?) {
+        switch hint {
+        case "phone", "phonenumber", "phone_number", "number", "2": self = .phoneNumber
+        case "email", "emailaddress", "email_address", "3": self = .emailAddress
+        case "generic", "1": self = .generic
+        default:
+            let digits = handle.drop { $0 == "+" }
+            let isNumber =
+                digits.count >= 3 && digits.allSatisfy { $0.isASCII && ($0.isNumber || " -().".contains($0)) }
+            self = isNumber ? .phoneNumber : .generic
+        }
+    }
+}

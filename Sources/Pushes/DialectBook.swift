@@ -1,0 +1,179 @@
+package import Base
+package import JSON
+
+/// All dialects there are, and which of them a payload is written in.
+package struct DialectBook: Sendable {
+    /// In the order of their names.
+    package private(set) var dialects: [Dialect]
+
+    /// The form that everything falls back to: a text, and what keys are commonly called.
+    package static let plainName = "plain"
+    package let plain: Dialect
+
+    package init(_ dialects: [Dialect]) {
+        self.dialects = dialects.sorted { $0.name < $1.name }
+        var fallback = Dialect(name: Self.plainName)
+        fallback.title = "plain form"
+        plain = dialects.last { $0.name == Self.plainName } ?? fallback
+    }
+
+    /// A user's file: its name without `.dialect`, and its text.
+    package typealias File = (name: String, text: String)
+
+    /// With the user's own; one that has the name of another takes its place. Files with faults are left out.
+    package func adding(_ files: [File]) -> (book: DialectBook, faults: [(name: String, fault: ConfigFault)]) {
+        var own: [Dialect] = []
+        var faults: [(name: String, fault: ConfigFault)] = []
+        for file in files {
+            let (dialect, wrong) = DialectFile.read(file.text, name: file.name) { name in
+                // One that extends its own name means ours.
+                (name == file.name ? nil : files.first { $0.name == name }?.text) ?? Self.text(of: name)
+            }
+            faults += wrong.map { (file.name, $0) }
+            guard var dialect else { continue }
+            dialect.isOwn = true
+            own.append(dialect)
+        }
+        let names = Set(own.map(\.name))
+        return (DialectBook(dialects.filter { !names.contains($0.name) } + own), faults)
+    }
+
+    package subscript(_ name: String) -> Dialect? { dialects.first { $0.name == name } }
+
+    package var names: [String] { dialects.map(\.name) }
+
+    // MARK: Which one
+
+    package enum Sureness: String, Sendable, Comparable {
+        /// Nothing but the plain form is left.
+        case none
+        /// It has what the family's payloads have.
+        case likely
+        /// It has what no other family has.
+        case certain
+
+        package static func < (a: Sureness, b: Sureness) -> Bool { a.rank < b.rank }
+        private var rank: Int { self == .none ? 0 : self == .likely ? 1 : 2 }
+    }
+
+    package struct Match: Sendable {
+        package var dialect: Dialect
+        package var sureness: Sureness
+        /// What speaks for it, in words.
+        package var because: [String]
+        /// How many conditions hold: of two families whose keys are there, the one that asked for more.
+        var weight: Int
+
+        /// A user's own file goes before one of ours that is as good.
+        fileprivate var rank: (Sureness, Int, Int) { (sureness, weight, dialect.isOwn ? 1 : 0) }
+    }
+
+    package enum Detection: Sendable {
+        case one(Match)
+        /// Equally good, and so none of them.
+        case ambiguous([Match])
+        case none
+    }
+
+    package func detect(_ payload: JSONValue) -> Detection {
+        var view = PayloadView(payload)
+        return detect(&view)
+    }
+
+    func detect(_ view: inout PayloadView) -> Detection {
+        var best: [Match] = []
+        for dialect in dialects where dialect.name != Self.plainName {
+            guard let match = dialect.match(&view) else { continue }
+            if let first = best.first {
+                if match.rank < first.rank { continue }
+                if match.rank > first.rank { best = [] }
+            }
+            best.append(match)
+        }
+        guard let first = best.first else { return .none }
+        return best.count == 1 ? .one(first) : .ambiguous(best)
+    }
+
+    // MARK: Reading
+
+    /// What an app wants of its payloads.
+    package struct Choice: Sendable, Equatable {
+        /// Nil: found out for each payload.
+        package var dialect: String?
+        /// What no dialect knows may ring in the plain form.
+        package var allowsPlain: Bool
+
+        package init(dialect: String? = nil, allowsPlain: Bool = true) {
+            self.dialect = dialect
+            self.allowsPlain = allowsPlain
+        }
+    }
+
+    package struct Reading: Sendable {
+        package var signal: CallSignal
+        package var dialect: String
+        package var sureness: Sureness
+        /// Why it is the plain form's, where that was a last resort.
+        package var plainBecause: String?
+    }
+
+    /// What a payload says. Throws for what is no call, or not one that this app takes.
+    package func read(_ payload: JSONValue, _ choice: Choice = Choice()) throws(PayloadFault) -> Reading {
+        guard payload.members != nil else { throw PayloadFault("the payload is not a JSON object") }
+        var view = PayloadView(payload)
+        if let name = choice.dialect {
+            guard let dialect = self[name] else {
+                return try readPlain(&view, choice, "there is no dialect \"\(name)\"")
+            }
+            if name == Self.plainName || dialect.match(&view) != nil {
+                return Reading(signal: try dialect.read(&view), dialect: name, sureness: .certain)
+            }
+            return try readPlain(&view, choice, "it is no payload of \(dialect.title)")
+        }
+        switch detect(&view) {
+        case .one(let match):
+            return Reading(
+                signal: try match.dialect.read(&view), dialect: match.dialect.name, sureness: match.sureness)
+        case .ambiguous(let all):
+            let names = all.map(\.dialect.name).joined(separator: " or ")
+            return try readPlain(&view, choice, "it may be \(names)")
+        case .none: return try readPlain(&view, choice, "no dialect knows it")
+        }
+    }
+
+    private func readPlain(
+        _ view: inout PayloadView, _ choice: Choice, _ why: String
+    ) throws(PayloadFault) -> Reading {
+        guard choice.allowsPlain else {
+            throw PayloadFault("\(why), and this app takes no plain form (plain = no): see ringctl dialects explain")
+        }
+        return Reading(
+            signal: try plain.read(&view), dialect: Self.plainName, sureness: .none, plainBecause: why)
+    }
+}
+
+extension Dialect {
+    /// Nil: a payload is not of this family.
+    func match(_ view: inout PayloadView) -> DialectBook.Match? {
+        var weight = 0
+        var because: [String] = []
+        // The rarest key is the first, and mostly not there: that is all that a payload of others costs.
+        for condition in self[.need] {
+            guard condition.holds(in: &view) else { return nil }
+            weight += 1
+            because.append(condition.description)
+        }
+        if !self[.any].isEmpty {
+            let held = self[.any].filter { $0.holds(in: &view) }
+            guard !held.isEmpty else { return nil }
+            weight += held.count
+            because += held.map(\.description)
+        }
+        let marks = self[.mark].filter { $0.holds(in: &view) }
+        guard !because.isEmpty || !marks.isEmpty else { return nil }
+        for condition in self[.never] where condition.holds(in: &view) { return nil }
+        return DialectBook.Match(
+            dialect: self, sureness: marks.isEmpty ? .likely : .certain,
+            because: marks.map { $0.description + " (nobody else's)" } + because, weight: weight + marks.count)
+    }
+}
