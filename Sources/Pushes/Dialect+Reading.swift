@@ -10,6 +10,14 @@ extension Dialect {
         "unknown", "unknown caller", "anonymous", "restricted", "private", "unavailable", "null", "undefined", "(null)",
     ]
 
+    private static func isNobody(_ text: String) -> Bool { text.utf8.count <= 16 && nobody.contains(text.lowercased()) }
+
+    /// Some senders repeat the handle where a name belongs; it is shown without its scheme, as a handle.
+    private static func isURI(_ text: String) -> Bool {
+        let scheme = text.utf8.prefix { $0 != UInt8(ascii: ":") }
+        return scheme.count < text.utf8.count && ["sip", "sips", "tel"].contains(String(decoding: scheme, as: UTF8.self).lowercased())
+    }
+
     func read(_ view: inout PayloadView) throws(PayloadFault) -> CallSignal {
         if let opaque { throw PayloadFault("a push of \(title): \(opaque)") }
         var signal = CallSignal()
@@ -85,14 +93,14 @@ extension Dialect {
         signal.callerName = first(.name, in: &view) { value in
             value.looseText.flatMap { text in
                 let clean = Text.clean(text, limit: 256)
-                return clean.isEmpty || Self.nobody.contains(clean.lowercased()) ? nil : clean
+                return clean.isEmpty || Self.isNobody(clean) || Self.isURI(clean) ? nil : clean
             }
         }
         let hint = first(.handleKind, in: &view) { $0.looseText?.lowercased() }
         let handle = first(.handle, in: &view) { value in
             value.looseText.flatMap { text in
                 let clean = Text.clean(text, limit: 256)
-                return clean.isEmpty || Self.nobody.contains(clean.lowercased()) ? nil : clean
+                return clean.isEmpty || Self.isNobody(clean) ? nil : clean
             }
         }
         guard let handle else { return }

@@ -15,13 +15,13 @@ package struct Dialect: Sendable, Hashable {
 
     /// By what a payload is known: `[detect]`.
     enum Test: Int, Sendable, CaseIterable {
-        /// All of them must hold.
+        /// All of them must hold, where there is no mark.
         case need
-        /// One of them must hold, where there are any.
+        /// One of these too.
         case any
         /// None may hold.
         case never
-        /// What no other sender has: one is enough to be certain.
+        /// What no other sender has: one is enough, whatever else there is.
         case mark
 
         static let words = allCases.map { "\($0)" }

@@ -155,25 +155,16 @@ package struct DialectBook: Sendable {
 extension Dialect {
     /// Nil: a payload is not of this family.
     func match(_ view: inout PayloadView) -> DialectBook.Match? {
-        var weight = 0
-        var because: [String] = []
-        // The rarest key is the first, and mostly not there: that is all that a payload of others costs.
-        for condition in self[.need] {
-            guard condition.holds(in: &view) else { return nil }
-            weight += 1
-            because.append(condition.description)
-        }
-        if !self[.any].isEmpty {
-            let held = self[.any].filter { $0.holds(in: &view) }
-            guard !held.isEmpty else { return nil }
-            weight += held.count
-            because += held.map(\.description)
-        }
         let marks = self[.mark].filter { $0.holds(in: &view) }
-        guard !because.isEmpty || !marks.isEmpty else { return nil }
+        let need = self[.need].prefix { $0.holds(in: &view) }
+        // The rarest key is the first, and mostly not there: that is all that a payload of others costs.
+        if marks.isEmpty && need.count < self[.need].count { return nil }
+        let any = self[.any].filter { $0.holds(in: &view) }
+        if marks.isEmpty && (self[.need].isEmpty && any.isEmpty || any.isEmpty && !self[.any].isEmpty) { return nil }
         for condition in self[.never] where condition.holds(in: &view) { return nil }
         return DialectBook.Match(
             dialect: self, sureness: marks.isEmpty ? .likely : .certain,
-            because: marks.map { $0.description + " (nobody else's)" } + because, weight: weight + marks.count)
+            because: marks.map { $0.description + " (nobody else's)" } + (need + any).map(\.description),
+            weight: marks.count + need.count + any.count)
     }
 }
