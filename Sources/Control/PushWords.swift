@@ -1,5 +1,6 @@
 internal import Base
 internal import JSON
+internal import Pushes
 
 /// What became of a push, for people. The words in `--json` are those on the left.
 enum PushWords {
@@ -26,10 +27,7 @@ enum PushWords {
     /// The id that a payload gives its call.
     static func id(in payload: [UInt8]) -> String? {
         guard let json = try? JSONValue.parse(payload) else { return nil }
-        for name in ["callId", "uuid", "call_id", "id"] {
-            if let text = json[name]?.string { return text }
-        }
-        return nil
+        return (try? DialectBook.builtIn.read(json))?.signal.key
     }
 
     /// Without "a fault was asked for", where a finding says which.

@@ -27,6 +27,7 @@ final class Session {
     func say(_ json: JSONValue) throws(Refusal) { try say(json.encoded()) }
 
     var configFile: String { XDG.folder(.config, environment) + "/ringd.conf" }
+    var dialectFolder: String { XDG.folder(.config, environment) + "/dialects" }
     var certificates: String { XDG.certificates(environment) }
 
     // MARK: The bus

@@ -33,7 +33,12 @@ extension Verbs {
             .init(name: "sound", value: "NAME", help: "… with this sound"),
             .init(name: "id", value: "ID", help: "… with this call id"),
             .init(name: "time", value: "SECONDS", help: "… ringing this long"),
-            .init(name: "cancel", help: "a push that cancels the call --id"),
+            .init(name: "cancel", help: "a push that cancels the call --id; the same as --kind cancel"),
+            .init(
+                name: "kind", value: "invite|update|cancel|answered-elsewhere|declined-elsewhere|missed",
+                help: "what the push says of the call; without it, that it comes"),
+            .init(name: "dialect", value: "NAME", help: "written as this family of senders does (ringctl dialects)"),
+            .init(name: "print", help: "print the payload, and send nothing"),
             .init(name: "payload", value: "FILE|-", help: "the JSON payload"),
             .init(
                 name: "expiration", value: "SECONDS|none",
@@ -70,7 +75,9 @@ private enum Push {
                 payload = Array(apns.payload.utf8)
             }
         } else {
-            payload = Array(try readyMade(invocation).encoded().utf8)
+            let made = try ReadyMade(invocation, session).payload().encoded(pretty: invocation.has("print"))
+            if invocation.has("print") { return try session.say(made) }
+            payload = Array(made.utf8)
         }
         guard let target else { throw .usage("push: say to whom: --app APP-ID or --token HEX (ringctl apps)") }
         try session.naming(invocation.options["device"]) { () throws(Refusal) in
@@ -150,29 +157,5 @@ private enum Push {
         for advice in findings where advice != words && !PushWords.repeats(advice, word) {
             try session.say(session.style(.dim, "  · \(advice)"))
         }
-    }
-
-    private static func readyMade(_ invocation: Invocation) throws(Refusal) -> JSONValue {
-        let isCancel = invocation.has("cancel")
-        guard isCancel || invocation.has("caller") else {
-            throw .usage("push: say what: --caller NAME, --cancel, --payload FILE, or a .apns file")
-        }
-        if isCancel && invocation.options["id"] == nil { throw .usage("push: --cancel needs the call's --id") }
-        var members: [JSONValue.Member] = []
-        if let id = invocation.options["id"] { members.append(.init("callId", .string(id))) }
-        if isCancel { members.append(.init("cancel", true)) }
-        if let caller = invocation.options["caller"] { members.append(.init("displayName", .string(caller))) }
-        if let handle = invocation.options["handle"] { members.append(.init("handle", .string(handle))) }
-        if invocation.has("video") { members.append(.init("video", true)) }
-        if let text = invocation.options["time"] {
-            guard let seconds = Double(text), seconds > 0 else {
-                throw .usage("push: --time is a number of seconds, not \"\(Text.clean(text, limit: 40))\"")
-            }
-            members.append(.init("ttl", .real(seconds)))
-        }
-        var aps: [JSONValue.Member] = []
-        if let sound = invocation.options["sound"] { aps.append(.init("sound", .string(sound))) }
-        members.append(.init("aps", .object(aps)))
-        return .object(members)
     }
 }

@@ -7,7 +7,7 @@ extension Daemon {
     /// Ours, and the user's own; read when a payload first needs them, or shortly after the start.
     var dialects: DialectBook {
         if let dialectBook { return dialectBook }
-        let (book, faults) = Self.readDialects(paths.dialects)
+        let (book, faults) = DialectBook.installed(in: paths.dialects)
         dialectBook = book
         dialectFaults = faults
         for fault in faults {
@@ -17,13 +17,6 @@ extension Daemon {
                     [.init("key", .text("dialect"))]))
         }
         return book
-    }
-
-    static func readDialects(_ folder: String) -> (book: DialectBook, faults: [String]) {
-        let files = TextFolder.read(folder, suffix: ".dialect", limit: DialectFile.sizeLimit)
-        let (book, faults) = DialectBook.builtIn.adding(files.compactMap { file in file.text.map { (file.name, $0) } })
-        let unread = files.filter { $0.text == nil }.map { "\($0.path) \($0.fault)" }
-        return (book, unread + faults.map { "\(folder)/\($0.name).dialect: \($0.fault)" })
     }
 
     /// What the configuration says of an app's payloads.

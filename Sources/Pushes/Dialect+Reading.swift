@@ -15,7 +15,8 @@ extension Dialect {
     /// Some senders repeat the handle where a name belongs; it is shown without its scheme, as a handle.
     private static func isURI(_ text: String) -> Bool {
         let scheme = text.utf8.prefix { $0 != UInt8(ascii: ":") }
-        return scheme.count < text.utf8.count && ["sip", "sips", "tel"].contains(String(decoding: scheme, as: UTF8.self).lowercased())
+        return scheme.count < text.utf8.count
+            && ["sip", "sips", "tel"].contains(String(decoding: scheme, as: UTF8.self).lowercased())
     }
 
     func read(_ view: inout PayloadView) throws(PayloadFault) -> CallSignal {

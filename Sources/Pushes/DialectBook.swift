@@ -75,6 +75,12 @@ package struct DialectBook: Sendable {
         case none
     }
 
+    /// Nil: a payload is not of this dialect.
+    package func match(_ name: String, _ payload: JSONValue) -> Match? {
+        var view = PayloadView(payload)
+        return self[name]?.match(&view)
+    }
+
     package func detect(_ payload: JSONValue) -> Detection {
         var view = PayloadView(payload)
         return detect(&view)
@@ -166,5 +172,14 @@ extension Dialect {
             dialect: self, sureness: marks.isEmpty ? .likely : .certain,
             because: marks.map { $0.description + " (nobody else's)" } + (need + any).map(\.description),
             weight: marks.count + need.count + any.count)
+    }
+
+    /// Why it is not: what would have to hold, in words.
+    package func unmet(in payload: JSONValue) -> [String] {
+        var view = PayloadView(payload)
+        return self[.need].filter { !$0.holds(in: &view) }.map(\.description)
+            + [self[.any].map(\.description).joined(separator: " or ")].filter { !$0.isEmpty }
+            + self[.never].filter { $0.holds(in: &view) }.map { "never \($0)" }
+            + [self[.mark].map(\.description).joined(separator: " or ")].filter { !$0.isEmpty }.map { "or else \($0)" }
     }
 }

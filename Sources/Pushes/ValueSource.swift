@@ -67,7 +67,9 @@ struct ValueSource: Sendable, Hashable {
         for case .after(let prefix) in filters where !text.lowercased().hasPrefix(prefix.lowercased()) {
             text = prefix + text
         }
-        if filters.contains(.number), let number = Int64(text) { return .integer(number) }
+        if filters.contains(.number), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int64(text) {
+            return .integer(number)
+        }
         return .string(text)
     }
 

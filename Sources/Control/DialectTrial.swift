@@ -1,0 +1,102 @@
+internal import Base
+internal import JSON
+internal import Pushes
+
+/// What is made of one payload, in words or as JSON.
+struct Trial {
+    let session: Session
+    let payload: JSONValue
+
+    init(_ session: Session, _ payload: JSONValue) {
+        self.session = session
+        self.payload = payload
+    }
+
+    /// By one dialect, whoever else may know it.
+    func of(_ dialect: Dialect) throws(Refusal) {
+        let match = DialectBook([dialect]).match(dialect.name, payload)
+        guard let match else {
+            if session.isJSON {
+                try session.say(.object(("dialect", .string(dialect.name)), ("matches", false)))
+            } else {
+                try session.say("the payload is not known by [detect]; of its conditions these hold not:")
+                for condition in dialect.unmet(in: payload) { try session.say("  \(condition)") }
+            }
+            throw Refusal(status: 1, message: "")
+        }
+        try tell(match, DialectBook([dialect]), .init(dialect: dialect.name))
+    }
+
+    /// As ringd finds it out.
+    func detection(_ book: DialectBook) throws(Refusal) {
+        switch book.detect(payload) {
+        case .one(let match): try tell(match, book, .init())
+        case .ambiguous(let all):
+            if !session.isJSON {
+                try session.say("may be \(all.map(\.dialect.name).joined(separator: " or ")): so none of them")
+            }
+            try tell(nil, book, .init())
+        case .none: try tell(nil, book, .init())
+        }
+    }
+
+    private func tell(_ match: DialectBook.Match?, _ book: DialectBook, _ choice: DialectBook.Choice) throws(Refusal) {
+        let reading: DialectBook.Reading
+        do throws(PayloadFault) { reading = try book.read(payload, choice) } catch {
+            if session.isJSON {
+                try session.say(
+                    .object(
+                        ("dialect", match.map { .string($0.dialect.name) } ?? .null),
+                        ("sureness", .string((match?.sureness ?? .none).rawValue)), ("because", because(match)),
+                        ("fault", .string(error.description))))
+            } else {
+                try head(match)
+                try session.say("no call: \(error)")
+            }
+            throw Refusal(status: 1, message: "")
+        }
+        if session.isJSON {
+            return try session.say(
+                .object(
+                    ("dialect", .string(reading.dialect)), ("sureness", .string(reading.sureness.rawValue)),
+                    ("because", because(match)), ("signal", .object(fields(reading.signal).map { .init($0.0, $0.1) }))))
+        }
+        try head(match)
+        for (name, value) in fields(reading.signal) {
+            try session.say("  " + name.rightPadded(to: 16) + (value.string ?? value.encoded()))
+        }
+    }
+
+    private func head(_ match: DialectBook.Match?) throws(Refusal) {
+        guard let match else {
+            return try session.say("plain form: no dialect knows this payload (an app with plain = no does not ring)")
+        }
+        let sureness = match.sureness.rawValue
+        try session.say("\(session.style(.bold, match.dialect.name)) (\(match.dialect.title)), \(sureness)")
+        for reason in match.because { try session.say(session.style(.dim, "  because of \(reason)")) }
+    }
+
+    private func because(_ match: DialectBook.Match?) -> JSONValue {
+        .array((match?.because ?? []).map(JSONValue.string))
+    }
+
+    /// What is known of the call, by the names of the canonical form.
+    private func fields(_ signal: CallSignal) -> [(String, JSONValue)] {
+        var out: [(String, JSONValue)] = [("kind", .string(signal.kind.rawValue))]
+        func add(_ name: String, _ value: JSONValue?) { if let value { out.append((name, value)) } }
+        add("unknown_kind", signal.unknownKind.map(JSONValue.string))
+        add("id", .string(signal.key ?? "(none: it cannot be cancelled, nor known again)"))
+        add("name", signal.callerName.map(JSONValue.string))
+        add("handle", signal.handle.map(JSONValue.string))
+        if signal.handle != nil { add("handle_kind", .string(signal.handleKind.rawValue)) }
+        add("video", signal.video.map(JSONValue.bool))
+        add("sound", signal.sound.map(JSONValue.string))
+        add("ring", signal.ringTime.map { .string($0.shortText) })
+        add("sent", signal.sentAt.map { .string($0.formatted("%Y-%m-%d %H:%M:%S %z")) })
+        add("expires", signal.expiresAt.map { .string($0.formatted("%Y-%m-%d %H:%M:%S %z")) })
+        add("serial", signal.serial.map(JSONValue.integer))
+        if signal.endsRingingOnly { add("ends", "a ringing call only") }
+        if signal.meansOnlyCall { add("means", "the app's only call") }
+        return out
+    }
+}

@@ -1,0 +1,11 @@
+internal import Base
+
+extension DialectBook {
+    /// Ours and those of a user's folder, `*.dialect`. What cannot be used is named by its path, and left out.
+    package static func installed(in folder: String) -> (book: DialectBook, faults: [String]) {
+        let files = TextFolder.read(folder, suffix: ".dialect", limit: DialectFile.sizeLimit)
+        let (book, faults) = builtIn.adding(files.compactMap { file in file.text.map { (file.name, $0) } })
+        let unread = files.filter { $0.text == nil }.map { "\($0.path) \($0.fault)" }
+        return (book, unread + faults.map { "\(folder)/\($0.name).dialect: \($0.fault)" })
+    }
+}
