@@ -245,9 +245,9 @@ extension EndToEnd {
 
             // Nobody knows where a call without a handle came from.
             let start = rig.events.count
-            try rig.ask("push", "--app", Rig.app, "--caller", "Unknown", "--id", "b", "--time", "1")
+            try rig.ask("push", "--app", Rig.app, "--caller", "Nemo", "--id", "b", "--time", "1")
             try rig.event("missed.shown", from: start)
-            notice = try rig.message("Notify") { $0[3].string == "Missed call from Unknown" }
+            notice = try rig.message("Notify") { $0[3].string == "Missed call from Nemo" }
             #expect(!notice[5].items.contains("callback"))
         }
 
