@@ -19,6 +19,7 @@ let package = Package(
         fuzzer("FuzzCertificate"),
         fuzzer("FuzzConfig"),
         fuzzer("FuzzConnect"),
+        fuzzer("FuzzDialect"),
         fuzzer("FuzzHandle"),
         fuzzer("FuzzJSONText"),
         fuzzer("FuzzPayload"),
