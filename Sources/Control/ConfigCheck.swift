@@ -3,6 +3,7 @@ internal import Config
 internal import Crypto
 internal import DBus
 internal import Glibc
+internal import Pushes
 
 /// What is wrong with a configuration: its lines, the files that they name, and what a ringd that reads it found.
 struct ConfigCheck {
@@ -12,7 +13,7 @@ struct ConfigCheck {
 
     func faults(in text: String, of path: String) throws(Refusal) -> [ConfigFault] {
         let (configuration, wrong) = Configuration.read(text)
-        let mine = wrong + Self.files(configuration, text)
+        let mine = wrong + Self.files(configuration, text) + dialects(configuration)
         // What ringd alone can know; what it found in an older text is marked so.
         let words = Set(mine.map { "\($0)" })
         let others = fromDaemon(path).filter { !words.contains($0) }.map { fault in
@@ -42,6 +43,16 @@ struct ConfigCheck {
                     "\(path) cannot be used: \(why); until it can, its certificates are not trusted"))
         }
         return out
+    }
+
+    /// The dialects that apps are to have, and the user's own files.
+    private func dialects(_ configuration: Configuration) -> [ConfigFault] {
+        let (book, faults) = Dialects.book(session)
+        let unknown = configuration.apps.sorted { $0.key < $1.key }.compactMap { id, app -> ConfigFault? in
+            guard let name = app.dialect, book[name] == nil else { return nil }
+            return ConfigFault(0, "[app \(id)] dialect", "[app \(id)]: \(Dialects.unknown(name, book).message)")
+        }
+        return unknown + faults.map { ConfigFault(0, nil, $0) }
     }
 
     private static func failure(_ path: String, _ use: ([UInt8]) throws(CryptoFailure) -> Void) -> String? {

@@ -273,6 +273,12 @@ enum Help {
             .TP
             .B must\\-report = lenient or strict
             Whether a push that the app makes no call of is held against it. Default: lenient.
+            .TP
+            .B dialect = auto or NAME
+            The family that its payloads are of (ringctl dialects). Default: auto, found out for each push.
+            .TP
+            .B plain = yes or no
+            Whether a payload that no dialect knows rings in the plain form: the alert's text is the caller. Default: yes.
             .SS [key KEY\\-ID]
             A key whose provider tokens are trusted beside ringd's own; KEY\\-ID is the kid of its tokens.
             .TP

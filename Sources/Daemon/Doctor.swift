@@ -179,7 +179,13 @@ extension Daemon {
     }
 
     private func configCheck() -> [DBusValue.Entry] {
-        guard let first = faults.first else { return Self.check("configuration", .good, configFile) }
+        guard let first = faults.first else {
+            if let wrong = dialectChecks.first {
+                return Self.check(
+                    "configuration", .warning, wrong, cure: "ringctl dialects; ringctl dialects check FILE")
+            }
+            return Self.check("configuration", .good, configFile)
+        }
         return Self.check(
             "configuration", .warning, "\(faults.count) wrong lines in \(configFile); \(first)",
             cure: "ringctl config check")

@@ -52,17 +52,23 @@ struct ScreeningConfigTests {
             glare = lesser-id
             recall = yes
             must-report = strict
+            dialect = twilio
+            plain = no
             [app c.d]
             busy = maybe
             glare = lesser
             recall = perhaps
             must-report = 1
+            dialect = ../twilio
+            plain = perhaps
             """)
         let app = configuration.apps["a.b"]
         #expect(app?.busy == .busy && app?.glare == .lesserID && app?.recall == true && app?.mustReport == .strict)
-        #expect(faults.map(\.line) == [7, 8, 9, 10])
+        #expect(app?.dialect == "twilio" && app?.allowsPlain == false)
+        #expect(faults.map(\.line) == [9, 10, 11, 12, 13, 14])
         let usual = Configuration.App()
         #expect(usual.busy == .wait && usual.glare == .wait && !usual.recall && usual.mustReport == .lenient)
+        #expect(usual.dialect == nil && usual.allowsPlain)
     }
 
     @Test func listsAreEdited() throws {
