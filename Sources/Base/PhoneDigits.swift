@@ -82,6 +82,8 @@ struct PhoneDigits: Sendable, Hashable {
         return digits.count > 0 ? (digits, isInternational) : nil
     }
 
+    static func isNumber(_ text: Substring) -> Bool { read(String(text)) != nil }
+
     private enum Kind {
         case digit(UInt8)
         case plus

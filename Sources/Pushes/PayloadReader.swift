@@ -1,4 +1,4 @@
-internal import Base
+package import Base
 package import JSON
 
 /// A push payload read leniently: types are loose in the field ("1" for 1, callkit.md W38), keys differ by provider.
@@ -12,7 +12,7 @@ package enum PayloadReader {
     /// Bytes of a provider's call id; a longer one is none.
     package static let longestKey = 512
 
-    package static func read(_ bytes: [UInt8]) throws(PayloadFault) -> CallSignal {
+    package static func read(_ bytes: [UInt8], region: PhoneRegion? = nil) throws(PayloadFault) -> CallSignal {
         guard !bytes.isEmpty else { throw PayloadFault("the payload is empty") }
         guard bytes.count <= sizeLimit else {
             throw PayloadFault("the payload has \(bytes.count) bytes; VoIP pushes carry at most \(sizeLimit)")
@@ -23,10 +23,10 @@ package enum PayloadReader {
         } catch {
             throw PayloadFault("the payload is not JSON (\(error))")
         }
-        return try read(json)
+        return try read(json, region: region)
     }
 
-    package static func read(_ json: JSONValue) throws(PayloadFault) -> CallSignal {
+    package static func read(_ json: JSONValue, region: PhoneRegion? = nil) throws(PayloadFault) -> CallSignal {
         guard json.members != nil else { throw PayloadFault("the payload is not a JSON object") }
         var signal = CallSignal()
         (signal.kind, signal.unknownKind) = kind(json)
@@ -37,6 +37,7 @@ package enum PayloadReader {
         }
         signal.callerName = callerName(json)
         readHandle(json, into: &signal)
+        if json["handleType"] == nil || signal.handleKind == .phoneNumber { signal.settleNumber(in: region) }
         signal.isVideo = isVideo(json)
         signal.sound = sound(json)
         signal.ringTime = ringTime(json)
