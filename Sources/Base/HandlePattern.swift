@@ -98,9 +98,7 @@ package struct HandlePattern: Sendable, Hashable, CustomStringConvertible {
     /// The pattern for one region: a number without stars is international, however it was written. The others stay;
     /// `spellings` brings the handle to them.
     package func resolved(in region: PhoneRegion?) -> HandlePattern {
-        guard let region, pieces.count == 1, let text = String(validating: pieces[0].bytes, as: UTF8.self),
-            let number = PhoneNumber.e164(text, in: region)
-        else { return self }
+        guard let region, pieces.count == 1, let number = Self.number(description, in: region) else { return self }
         return HandlePattern(description, Piece(Array(number.utf8)))
     }
 
@@ -119,7 +117,7 @@ package struct HandlePattern: Sendable, Hashable, CustomStringConvertible {
     /// normalised.
     package static func spellings(_ handle: String, in region: PhoneRegion?) -> [String] {
         let plain = normalise(handle)
-        guard let region, let number = PhoneNumber.e164(plain, in: region) else { return [plain] }
+        guard let region, let number = number(handle, in: region) else { return [plain] }
         var out = [number]
         for spelling in [plain] + PhoneNumber.national(number, in: region) where !out.contains(spelling) {
             out.append(spelling)
@@ -129,8 +127,13 @@ package struct HandlePattern: Sendable, Hashable, CustomStringConvertible {
 
     /// The one form in which the handles of a region are compared with each other.
     package static func normalise(_ handle: String, in region: PhoneRegion?) -> String {
-        let plain = normalise(handle)
-        return region.flatMap { PhoneNumber.e164(plain, in: $0) } ?? plain
+        region.flatMap { number(handle, in: $0) } ?? normalise(handle)
+    }
+
+    /// A leading 00 leads abroad in most regions, and is a + wherever else it says nothing.
+    private static func number(_ handle: String, in region: PhoneRegion) -> String? {
+        PhoneNumber.e164(String(HandleText.bare(bounded(handle[...]))), in: region)
+            ?? PhoneNumber.e164(normalise(handle), in: region)
     }
 
     // MARK: Normalising

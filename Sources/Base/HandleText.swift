@@ -3,15 +3,20 @@ package enum HandleText {
     /// Number, address or name without scheme, parameters, headers, angle brackets and the name before them; cleaned, at
     /// most 256 bytes. Never empty for a handle that is not.
     package static func shown(_ handle: String) -> String {
-        var text = Text.clean(handle, limit: longest)
+        // Cut twice: the address may stand behind a long name, and what is cut may lose a bracket.
+        let clean = unwrapped(unwrapped(handle, longest), 256)
+        return clean.isEmpty && !handle.isEmpty ? "?" : clean
+    }
+
+    private static func unwrapped(_ handle: String, _ limit: Int) -> String {
+        var text = cleaned(handle, limit)
         while let less = unwrapped(text[...]) {
-            let next = Text.clean(less, limit: longest)
+            let next = cleaned(less, limit)
             // `sip:` alone is all there is to be seen; and each step leaves less.
             guard !next.isEmpty, next.utf8.count < text.utf8.count else { break }
             text = next
         }
-        let clean = Text.clean(text)
-        return clean.isEmpty && !handle.isEmpty ? "?" : clean
+        return text
     }
 
     /// The same for a URL that has a scheme already: nothing is cleaned, and empty where there is nothing else.
@@ -29,6 +34,16 @@ package enum HandleText {
     }
 
     private static let longest = 1024
+
+    /// A mark that stood behind a control character joins the blank before it, and goes with that the next time.
+    private static func cleaned(_ text: String, _ limit: Int) -> String {
+        var text = Text.clean(text, limit: limit)
+        while true {
+            let next = Text.clean(text, limit: limit)
+            guard next.utf8.count < text.utf8.count else { return text }
+            text = next
+        }
+    }
 
     /// Of handles as SIP, XMPP, Matrix, mail and the field's other systems write them; no others, since a colon may
     /// belong to a name.

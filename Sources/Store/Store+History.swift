@@ -178,7 +178,7 @@ extension Store {
         if let app = filter.app { require("app = ?", .text(app)) }
         if let isOutgoing = filter.isOutgoing { require("outgoing = ?", .integer(isOutgoing ? 1 : 0)) }
         if let handle = filter.handle {
-            let all = [handle] + filter.spellings.prefix(8)
+            let all = [handle] + filter.spellings.prefix(8).filter { $0 != handle }
             conditions.append("handle IN (\(all.map { _ in "?" }.joined(separator: ", ")))")
             values += all.map { .text($0) }
         }

@@ -24,7 +24,7 @@ struct HandleTextTests {
         ("I <3 you>", "I <3 you>"),
         ("a;b", "a;b"), ("Team: support", "Team: support"), ("http://x", "http://x"), ("sip:a%zzb%", "a%zzb%"),
         ("sip:%ff%fe", "%ff%fe"), ("\u{202e}sip:x\u{0}", "x"), ("sip:a\u{202e}b", "ab"), ("sip:%E2%80%AEab%00", "ab"),
-        ("\u{0}", "?"), ("\u{200b}", "?"), ("\u{301}", "\u{301}"),
+        ("\u{0}", "?"), ("\u{200b}", "?"), ("\u{301}", "\u{301}"), ("a \u{0}\u{301}b", "a b"),
     ])
     func peopleReadTheAddress(_ handle: String, _ shown: String) {
         #expect(HandleText.shown(handle) == shown)
@@ -36,6 +36,8 @@ struct HandleTextTests {
         let shown = HandleText.shown(long)
         #expect(shown.utf8.count <= 259 && shown.hasPrefix("ä") && shown.hasSuffix("…"))
         #expect(HandleText.shown(shown) == shown)
+        let bracketed = HandleText.shown("x <sip:a>;b=" + String(repeating: "c", count: 300) + " <sip:d")
+        #expect(bracketed == "a" && HandleText.shown(bracketed) == bracketed)
         #expect(HandleText.shown(String(repeating: "sip:", count: 100_000)) == "…")
     }
 
