@@ -93,6 +93,49 @@ package struct HandlePattern: Sendable, Hashable, CustomStringConvertible {
         return true
     }
 
+    // MARK: Regions
+
+    /// The pattern for one region: a number without stars is international, however it was written. The others stay;
+    /// `spellings` brings the handle to them.
+    package func resolved(in region: PhoneRegion?) -> HandlePattern {
+        guard let region, pieces.count == 1, let number = Self.number(description, in: region) else { return self }
+        return HandlePattern(description, Piece(Array(number.utf8)))
+    }
+
+    private init(_ description: String, _ piece: Piece) {
+        self.description = description
+        pieces = [piece]
+    }
+
+    /// `matches`, with both sides written in whatever way the region has.
+    package func matches(_ handle: String, in region: PhoneRegion?) -> Bool {
+        let pattern = resolved(in: region)
+        return Self.spellings(handle, in: region).contains { pattern.matches(normalised: $0) }
+    }
+
+    /// The forms of a handle that a pattern may be written for: international, as it came, and as the region writes it,
+    /// normalised.
+    package static func spellings(_ handle: String, in region: PhoneRegion?) -> [String] {
+        let plain = normalise(handle)
+        guard let region, let number = number(handle, in: region) else { return [plain] }
+        var out = [number]
+        for spelling in [plain] + PhoneNumber.national(number, in: region) where !out.contains(spelling) {
+            out.append(spelling)
+        }
+        return out
+    }
+
+    /// The one form in which the handles of a region are compared with each other.
+    package static func normalise(_ handle: String, in region: PhoneRegion?) -> String {
+        region.flatMap { number(handle, in: $0) } ?? normalise(handle)
+    }
+
+    /// A leading 00 leads abroad in most regions, and is a + wherever else it says nothing.
+    private static func number(_ handle: String, in region: PhoneRegion) -> String? {
+        PhoneNumber.e164(String(HandleText.bare(bounded(handle[...]))), in: region)
+            ?? PhoneNumber.e164(normalise(handle), in: region)
+    }
+
     // MARK: Normalising
 
     private static let anonymous = "anonymous"
@@ -119,14 +162,8 @@ package struct HandlePattern: Sendable, Hashable, CustomStringConvertible {
     }
 
     private static func normalise(_ handle: Substring, isPattern: Bool) -> String {
-        var text = bounded(handle).trimmed
         // What was normalised stays as it is, so every scheme has to go.
-        while let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")),
-            ["sip", "sips", "tel", "mailto"].contains(text[..<colon].lowercased())
-        {
-            // RFC 3261 (19.1.1), RFC 3966 (3), RFC 6068 (2): parameters and headers come behind the address.
-            text = text[text.utf8.index(after: colon)...].prefix { $0 != ";" && $0 != "?" }.trimmed
-        }
+        let text = HandleText.bare(bounded(handle))
         return number(text, isPattern: isPattern) ?? String(bounded(text.lowercased()[...]).trimmed)
     }
 
@@ -195,14 +232,5 @@ private struct Piece: Sendable, Hashable {
             if length == bytes.count { return index + 1 }
         }
         return nil
-    }
-}
-
-extension Substring {
-    fileprivate var trimmed: Substring {
-        var view = self
-        while let first = view.first, first.isWhitespace { view = view.dropFirst() }
-        while let last = view.last, last.isWhitespace { view = view.dropLast() }
-        return view
     }
 }

@@ -13,8 +13,10 @@ extension CallCenter {
 
     func screen(_ call: Call, _ update: CallUpdate, at now: Instant) -> Verdict {
         // Nobody's name is written as no handle at all: `anonymous` matches it.
-        let handle = HandlePattern.normalise(call.invite.caller.handle?.value ?? "")
-        func isOn(_ list: [HandlePattern]) -> Bool { list.contains { $0.matches(normalised: handle) } }
+        let spellings = HandlePattern.spellings(call.invite.caller.handle?.value ?? "", in: policy.region)
+        func isOn(_ list: [HandlePattern]) -> Bool {
+            list.contains { pattern in spellings.contains { pattern.matches(normalised: $0) } }
+        }
         let screening = policy.screening
         let isVIP = isOn(screening.vip)
         if !isVIP && isOn(screening.blocked) { return .refuse(.filtered(.blockList)) }
@@ -59,7 +61,8 @@ extension CallCenter {
     mutating func cross(_ call: Call, at now: Instant) -> PushOutcome? {
         guard let handle = call.invite.caller.handle, let rules = apps[call.app]?.rules else { return nil }
         let same = calls.filter {
-            $0.app == call.app && $0.uuid != call.uuid && $0.invite.caller.handle.map { $0.isSame(as: handle) } ?? false
+            $0.app == call.app && $0.uuid != call.uuid
+                && $0.invite.caller.handle.map { $0.isSame(as: handle, in: policy.region) } ?? false
         }
         if rules.recalls, let lost = same.first(where: { $0.state.isConnected }) {
             note(.callIgnored, lost.uuid, .info, "the other side calls anew: this one is over")

@@ -6,7 +6,9 @@ package import Base
 /// actions in order, and arms one timer for `nextDeadline`. After each event the wishes (sound, vibration, banners) are
 /// derived anew from the states, so no path can forget one of them.
 package struct CallCenter: Sendable {
-    package var policy: CallPolicy
+    package var policy: CallPolicy {
+        didSet { acquaintances.region = policy.region }
+    }
     /// Live calls, in order of arrival.
     package internal(set) var calls: [Call] = []
 
@@ -29,7 +31,10 @@ package struct CallCenter: Sendable {
     var staysAwake = false
     var out: [CallAction] = []
 
-    package init(policy: CallPolicy = CallPolicy()) { self.policy = policy }
+    package init(policy: CallPolicy = CallPolicy()) {
+        self.policy = policy
+        acquaintances.region = policy.region
+    }
 
     /// When `timeUp` is due; nil when nothing waits for time.
     package var nextDeadline: Instant? {

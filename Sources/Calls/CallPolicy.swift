@@ -47,6 +47,8 @@ package struct CallPolicy: Sendable {
     /// Failed duties within a day that cost an app its pushes (`mustReport`).
     package var mostStrikes = 3
     package var screening = Screening()
+    /// Where numbers without a calling code are at home.
+    package var region: PhoneRegion?
 
     package init() {}
 }
@@ -64,7 +66,7 @@ package struct Screening: Sendable {
     /// While the desktop or the user wants no disturbance.
     package var whenDisturbing = Answer.silent
     package var unknownCallers = Answer.ring
-    /// These ring whatever else is said here.
+    /// These ring whatever else is said here. In all lists, patterns are resolved for the policy's region.
     package var vip: [HandlePattern] = []
     package var blocked: [HandlePattern] = []
     /// Callers that count as known, beside those who were dialled or spoken to.

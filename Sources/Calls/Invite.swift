@@ -13,7 +13,7 @@ package struct Caller: Sendable, Hashable {
     }
 
     /// Name, else handle, else "Unknown caller" (callkit.md 3.14).
-    package var display: String { name ?? handle?.value ?? "Unknown caller" }
+    package var display: String { name ?? handle?.shown ?? "Unknown caller" }
 }
 
 /// CXHandle: 1 generic, 2 phone number, 3 e-mail address (callkit.md 2.3).
@@ -31,6 +31,9 @@ package struct Handle: Sendable, Hashable {
         self.kind = kind
         self.value = value
     }
+
+    /// For people: without scheme and parameters, which `value` keeps for calling back.
+    package var shown: String { HandleText.shown(value) }
 }
 
 /// One incoming call as a push (or `ringctl ring`) announced it.

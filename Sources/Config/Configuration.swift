@@ -1,9 +1,13 @@
+package import Base
+
 /// Everything `ringd.conf` can say, with its defaults.
 package struct Configuration: Sendable, Equatable {
     package var ring = Ring()
     package var sound = Sound()
     package var vibration = true
     package var screening = Screening()
+    /// `[calls]`: where the user's numbers are at home; nil leaves numbers as they come.
+    package var region: PhoneRegion?
     package var history = History()
     package var apns = APNs()
     package var apps: [String: App] = [:]

@@ -11,8 +11,10 @@ extension Configuration {
         var trial = Configuration()
         guard !value.utf8.contains(UInt8(ascii: "\n")), setting.read(value, &trial) else {
             return .failure(
-                ConfigFault(0, name, "\(name): \"\(Text.clean(value))\" is not understood; expected \(setting.expects)")
-            )
+                ConfigFault(
+                    0, name,
+                    "\(name): \"\(Text.clean(value))\" is not understood; expected \(setting.expects)\(setting.hint(value))"
+                ))
         }
         let new = "\(setting.key) = \(value)"
         var lines = INI.split(text).map(String.init)

@@ -52,7 +52,7 @@ extension Configuration {
                 line.number, setting.name,
                 isEmptyDoor
                     ? "no value; say none to close a door; \(setting.text(self)) is in force"
-                    : "\"\(Text.clean(line.value))\" is not understood; expected \(setting.expects); \(setting.text(self)) is in force"
+                    : "\"\(Text.clean(line.value))\" is not understood; expected \(setting.expects)\(setting.hint(line.value)); \(setting.inForce(self)) is in force"
             )
         }
         return nil

@@ -9,6 +9,8 @@ package struct Setting: Sendable {
     package let help: String
     /// What an empty value means.
     var whenEmpty = ""
+    /// Behind the words of a fault: what was meant by a value that is not understood.
+    var hint: @Sendable (String) -> String = { _ in "" }
     let read: @Sendable (String, inout Configuration) -> Bool
     let write: @Sendable (Configuration) -> String
 
@@ -20,12 +22,17 @@ package struct Setting: Sendable {
         return text.isEmpty ? "(\(whenEmpty))" : text
     }
 
+    func inForce(_ configuration: Configuration) -> String {
+        let text = write(configuration)
+        return text.isEmpty && !whenEmpty.isEmpty ? whenEmpty : text
+    }
+
     package func text(_ configuration: Configuration) -> String { write(configuration) }
 
     /// Where one may knock: `none` closes it.
     var isDoor: Bool { expects.hasPrefix("none, or HOST:PORT") }
 
-    package static let all: [Setting] = desktop + screening + past + doors + limits + rules
+    package static let all: [Setting] = desktop + calls + screening + past + doors + limits + rules
 
     /// What is heard and seen.
     private static let desktop: [Setting] = [

@@ -254,7 +254,8 @@ enum Help {
             .TP
             .B url TEMPLATE
             Opens a URL; its scheme is one of \(Handoff.schemes.joined(separator: ", ")). {id}, {key}, {caller}, {handle},
-            {app} and {video} are replaced, percent\\-encoded.
+            {app} and {video} are replaced, percent\\-encoded. Behind a scheme, as in tel:{handle}, a handle stands without
+            its own.
             .TP
             .B run PROGRAM [WORD ...]
             Runs a program by its whole path, without a shell. The call is in its environment: RINGD_ACTION, RINGD_ID,

@@ -39,8 +39,10 @@ enum PastCalls {
     private static func name(_ call: DBusValue) -> String {
         func text(_ key: String) -> String { Text.clean(call[key]?.text ?? "") }
         let name = text("contact").isEmpty ? text("caller") : text("contact")
-        let handle = text("handle")
-        return handle.isEmpty || handle == name ? name : name.isEmpty ? handle : "\(name) <\(handle)>"
+        let handle = HandleText.shown(text("handle"))
+        // A call without a name was called by its handle, which older ones have as it came.
+        let isNameless = name.isEmpty || HandleText.shown(name) == handle
+        return handle.isEmpty ? name : isNameless ? handle : "\(name) <\(handle)>"
     }
 
     /// `0:42`, `1:02:03`.

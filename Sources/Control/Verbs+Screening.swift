@@ -57,7 +57,8 @@ private struct Screening: Sendable {
     static let patterns = """
         A pattern is a telephone number or an address; * stands for anything, and
         anonymous for callers without a number. How it is written does not matter:
-        0049 (30) 12-34 is +49301234.
+        0049 (30) 12-34 is +49301234, and 030 1234567 is +49301234567 where
+        calls.region is DE.
         """
 
     private var setting: String { "screening.\(key)" }
@@ -93,7 +94,7 @@ private struct Screening: Sendable {
 
     /// Shows the list, or adds to it.
     func list(_ invocation: Invocation, _ session: Session) throws(Refusal) {
-        var list = try read(session)
+        var (list, region) = try read(session)
         guard !invocation.arguments.isEmpty else {
             if session.isJSON { return try say(list, session) }
             if list.isEmpty { return try session.say("nobody is \(state) (\(add))") }
@@ -101,7 +102,8 @@ private struct Screening: Sendable {
             return
         }
         var added: [String] = []
-        for pattern in try patterns(invocation) where !list.contains(pattern) {
+        var known = Set(list.map { $0.resolved(in: region) })
+        for pattern in try patterns(invocation) where known.insert(pattern.resolved(in: region)).inserted {
             list.append(pattern)
             added.append(pattern.description)
         }
@@ -118,11 +120,12 @@ private struct Screening: Sendable {
 
     /// Takes all of them out of the list, or none.
     func remove(_ invocation: Invocation, _ session: Session) throws(Refusal) {
-        var list = try read(session)
+        var (list, region) = try read(session)
         for pattern in try patterns(invocation) {
-            guard let index = list.firstIndex(of: pattern) else {
+            let wanted = pattern.resolved(in: region)
+            guard let index = list.firstIndex(where: { $0 == pattern || $0.resolved(in: region) == wanted }) else {
                 let name = Text.clean(pattern.description)
-                if let wider = list.first(where: { $0.matches(pattern.description) }) {
+                if let wider = list.first(where: { $0.matches(pattern.description, in: region) }) {
                     throw .refused(
                         "\(name) is \(state) by \(wider), and not by itself: remove that one; nothing was changed")
                 }
@@ -150,14 +153,14 @@ private struct Screening: Sendable {
 
     private static func words(_ fault: HandlePattern.Fault) -> String { "it \(fault.words)" }
 
-    private func read(_ session: Session) throws(Refusal) -> [HandlePattern] {
+    private func read(_ session: Session) throws(Refusal) -> ([HandlePattern], PhoneRegion?) {
         let text = try OutputFile.read(session.configFile) ?? ""
         let (configuration, faults) = Configuration.read(text)
         // What cannot be read would be lost with the next write.
         if let fault = faults.first(where: { $0.key == setting }) {
             throw .refused("\(session.configFile), \(fault); mend that line first")
         }
-        return configuration.screening[keyPath: path]
+        return (configuration.screening[keyPath: path], configuration.region)
     }
 
     private func write(_ list: [HandlePattern], _ session: Session) throws(Refusal) -> Session.Force {

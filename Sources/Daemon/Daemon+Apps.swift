@@ -71,12 +71,11 @@ extension Daemon {
     func callBackHandoff(_ call: Invite) -> Handoff? {
         guard let handle = call.caller.handle else { return nil }
         if let configured = configuration.apps[call.app]?.callBack, configured.isForeign { return configured }
-        if handle.kind == .phoneNumber { return .url(template: "tel:{handle}") }
         let lower = handle.value.lowercased()
-        for scheme in ["sip", "sips"] where lower.hasPrefix(scheme + ":") {
+        for scheme in ["sip", "sips", "tel"] where lower.hasPrefix(scheme + ":") {
             return .url(template: "\(scheme):{handle}")
         }
-        return nil
+        return handle.kind == .phoneNumber ? .url(template: "tel:{handle}") : nil
     }
 
     /// There is a way, and somebody to call.

@@ -108,13 +108,14 @@ extension Configuration {
         policy.longestRing = ring.longest
         policy.raiseInterval = ring.raise
         policy.keepsBannerWhenSilenced = ring.keepsBannerWhenSilenced
-        policy.screening = screening.forCalls
+        policy.region = region
+        policy.screening = screening.forCalls(in: region)
         return policy
     }
 }
 
 extension Configuration.Screening {
-    var forCalls: Calls.Screening {
+    func forCalls(in region: PhoneRegion?) -> Calls.Screening {
         var out = Calls.Screening()
         out.whenDisturbing =
             switch doNotDisturb {
@@ -128,9 +129,9 @@ extension Configuration.Screening {
             case .silent: .silent
             case .refuse: .refuse
             }
-        out.vip = vip
-        out.blocked = block
-        out.known = known
+        out.vip = vip.map { $0.resolved(in: region) }
+        out.blocked = block.map { $0.resolved(in: region) }
+        out.known = known.map { $0.resolved(in: region) }
         out.repeatTime = `repeat` > .zero ? `repeat` : nil
         return out
     }

@@ -185,6 +185,7 @@ extension Daemon {
         if let handle = signal.handle, handle.hasPrefix("+") || handle.allSatisfy(\.isNumber) {
             signal.handleKind = .phoneNumber
         }
+        signal.settleNumber(in: region)
         signal.video = details["video"]?.flag ?? false
         signal.sound = details["sound"]?.text.flatMap { $0.isEmpty ? nil : $0 }
         if let seconds = details["time"]?.real, seconds > 0, seconds < 1e6 { signal.ringTime = .seconds(seconds) }

@@ -21,8 +21,8 @@ extension Daemon {
 
     /// What the configuration says of an app's payloads.
     func dialectChoice(_ app: String) -> DialectBook.Choice {
-        guard let own = configuration.apps[app] else { return DialectBook.Choice() }
-        return DialectBook.Choice(dialect: own.dialect, allowsPlain: own.allowsPlain)
+        guard let own = configuration.apps[app] else { return DialectBook.Choice(region: region) }
+        return DialectBook.Choice(dialect: own.dialect, allowsPlain: own.allowsPlain, region: region)
     }
 
     /// Apps whose dialect there is not: their payloads are read in the plain form, if at all.

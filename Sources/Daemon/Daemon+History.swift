@@ -15,6 +15,7 @@ extension Daemon {
         filter.isUnseenOnly = asked["unseen"]?.flag ?? false
         filter.app = asked["app"]?.text
         filter.handle = asked["handle"]?.text
+        filter.spellings = filter.handle.map { HandlePattern.spellings($0, in: region) } ?? []
         filter.before = asked["before"]?.integer.map(WallTime.init(nanoseconds:))
         filter.includesHidden = asked["hidden"]?.flag ?? false
         switch asked["direction"]?.text {

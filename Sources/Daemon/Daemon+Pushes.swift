@@ -21,6 +21,9 @@ extension Daemon {
         apns.onFeedback = { [unowned self] token, failed in edges.store.setFeedback(token.bytes, failed: failed) }
     }
 
+    /// Where numbers without a calling code are at home.
+    var region: PhoneRegion? { configuration.region }
+
     // MARK: Delivery
 
     /// What the service asks for a VoIP push to this desktop. The ring has begun when this returns.

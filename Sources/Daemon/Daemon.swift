@@ -256,7 +256,7 @@ package actor Daemon {
 
     func banner(_ call: Call, _ waiting: CallAction.Waiting) -> Banner {
         var banner = Wording.incoming(
-            caller: call.invite.caller.display, handle: call.invite.caller.handle?.value,
+            caller: call.invite.caller.display, handle: call.invite.caller.handle?.shown,
             isVideo: call.invite.isVideo, app: appName(call.app), isWaiting: call.state == .ringing(.soft),
             endsOther: waiting != .no,
             canHold: waiting == .mayHoldOther, canOpen: opening(call.app) != nil,

@@ -42,7 +42,11 @@ final class Handoffs: BusListener {
                 name ?? call.app, path: path, interface: interface, method: method, purpose, call, reason,
                 activationToken, done)
         case .url(let template):
-            let url = Handoff.fill(template) { Self.field($0, of: call) }
+            let url = Handoff.fill(template) { name in
+                // What has its scheme from the template brings none.
+                name == "handle" && Self.isAddress(template)
+                    ? HandleText.address(call.caller.handle?.value ?? "") : Self.field(name, of: call)
+            }
             run(["xdg-open", url], purpose, call, reason, activationToken, missing: "install xdg-utils", done)
         case .run(let words):
             run(words, purpose, call, reason, activationToken, missing: "see ringd.conf", done)
@@ -113,6 +117,11 @@ final class Handoffs: BusListener {
         } done: { failure in
             done(failure.map { "\($0) (\(cure))" })
         }
+    }
+
+    /// `tel:{handle}` and the like.
+    private static func isAddress(_ template: String) -> Bool {
+        Handoff.schemes.contains { $0 != "https" && template.lowercased().hasPrefix("\($0):{handle}") }
     }
 
     private static func field(_ name: String, of call: Invite) -> String {

@@ -54,6 +54,14 @@ package struct CallSignal: Sendable, Equatable {
         case .invite, .update, .other: false
         }
     }
+
+    /// A handle that is a telephone number in E.164, where a region is known and tells it; any other stays.
+    package mutating func settleNumber(in region: PhoneRegion?) {
+        guard let region, handleKind != .emailAddress, let handle, let number = PhoneNumber.e164(handle, in: region)
+        else { return }
+        self.handle = number
+        handleKind = .phoneNumber
+    }
 }
 
 /// Why a payload is not a call, in words for its sender.

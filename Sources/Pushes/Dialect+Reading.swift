@@ -19,7 +19,7 @@ extension Dialect {
             && ["sip", "sips", "tel"].contains(String(decoding: scheme, as: UTF8.self).lowercased())
     }
 
-    func read(_ view: inout PayloadView) throws(PayloadFault) -> CallSignal {
+    func read(_ view: inout PayloadView, _ region: PhoneRegion? = nil) throws(PayloadFault) -> CallSignal {
         if let opaque { throw PayloadFault("a push of \(title): \(opaque)") }
         var signal = CallSignal()
         (signal.kind, signal.unknownKind) = kind(in: &view)
@@ -38,7 +38,7 @@ extension Dialect {
                 )
             }
         }
-        readCaller(&view, into: &signal)
+        readCaller(&view, region, into: &signal)
         signal.video = isVideo(in: &view)
         signal.sound = first(.sound, in: &view) { value in
             value.string.flatMap { $0.isEmpty || $0 == "default" || $0.utf8.count > 256 ? nil : $0 }
@@ -90,7 +90,7 @@ extension Dialect {
 
     // MARK: Who calls
 
-    private func readCaller(_ view: inout PayloadView, into signal: inout CallSignal) {
+    private func readCaller(_ view: inout PayloadView, _ region: PhoneRegion?, into signal: inout CallSignal) {
         signal.callerName = first(.name, in: &view) { value in
             value.looseText.flatMap { text in
                 let clean = Text.clean(text, limit: 256)
@@ -107,6 +107,8 @@ extension Dialect {
         guard let handle else { return }
         signal.handle = handle
         signal.handleKind = CallSignal.HandleKind(of: handle, hint: hint)
+        // What its sender calls something else than a number is none.
+        if hint == nil || signal.handleKind == .phoneNumber { signal.settleNumber(in: region) }
     }
 
     // MARK: When

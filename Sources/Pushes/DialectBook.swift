@@ -108,10 +108,13 @@ package struct DialectBook: Sendable {
         package var dialect: String?
         /// What no dialect knows may ring in the plain form.
         package var allowsPlain: Bool
+        /// Where the user is: numbers without a country code are of there.
+        package var region: PhoneRegion?
 
-        package init(dialect: String? = nil, allowsPlain: Bool = true) {
+        package init(dialect: String? = nil, allowsPlain: Bool = true, region: PhoneRegion? = nil) {
             self.dialect = dialect
             self.allowsPlain = allowsPlain
+            self.region = region
         }
     }
 
@@ -132,14 +135,15 @@ package struct DialectBook: Sendable {
                 return try readPlain(&view, choice, "there is no dialect \"\(name)\"")
             }
             if name == Self.plainName || dialect.match(&view) != nil {
-                return Reading(signal: try dialect.read(&view), dialect: name, sureness: .certain)
+                return Reading(signal: try dialect.read(&view, choice.region), dialect: name, sureness: .certain)
             }
             return try readPlain(&view, choice, "it is no payload of \(dialect.title)")
         }
         switch detect(&view) {
         case .one(let match):
             return Reading(
-                signal: try match.dialect.read(&view), dialect: match.dialect.name, sureness: match.sureness)
+                signal: try match.dialect.read(&view, choice.region), dialect: match.dialect.name,
+                sureness: match.sureness)
         case .ambiguous(let all):
             let names = all.map(\.dialect.name).joined(separator: " or ")
             return try readPlain(&view, choice, "it may be \(names)")
@@ -154,7 +158,7 @@ package struct DialectBook: Sendable {
             throw PayloadFault("\(why), and this app takes no plain form (plain = no): see ringctl dialects explain")
         }
         return Reading(
-            signal: try plain.read(&view), dialect: Self.plainName, sureness: .none, plainBecause: why)
+            signal: try plain.read(&view, choice.region), dialect: Self.plainName, sureness: .none, plainBecause: why)
     }
 }
 

@@ -69,8 +69,9 @@ package struct Timeline: Sendable, Equatable {
 
     /// For a terminal or a file.
     package var text: String {
+        let shown = HandleText.shown(handle)
         var out =
-            "\(caller)\(handle.isEmpty || handle == caller ? "" : " <\(handle)>") · \(isVideo ? "video" : "audio") call"
+            "\(caller)\(shown.isEmpty || shown == caller ? "" : " <\(shown)>") · \(isVideo ? "video" : "audio") call"
         out += app.isEmpty ? "\n" : " · \(app)\n"
         out +=
             "\(WallTime(nanoseconds: beganWall).formatted("%Y-%m-%d %H:%M:%S")) · \(id) · \(reason.isEmpty ? "live" : reason)\n\n"

@@ -12,6 +12,8 @@ package struct HistoryFilter: Sendable, Equatable {
     package var isOutgoing: Bool?
     /// The shown one, as it was written.
     package var handle: String?
+    /// Or written so; only beside a `handle`.
+    package var spellings: [String] = []
     /// Only calls that began earlier: the last row's `began` pages on.
     package var before: WallTime?
     /// With blocked calls, and those that their app keeps out of recents.

@@ -177,7 +177,11 @@ extension Store {
         }
         if let app = filter.app { require("app = ?", .text(app)) }
         if let isOutgoing = filter.isOutgoing { require("outgoing = ?", .integer(isOutgoing ? 1 : 0)) }
-        if let handle = filter.handle { require("handle = ?", .text(handle)) }
+        if let handle = filter.handle {
+            let all = [handle] + filter.spellings.prefix(8).filter { $0 != handle }
+            conditions.append("handle IN (\(all.map { _ in "?" }.joined(separator: ", ")))")
+            values += all.map { .text($0) }
+        }
         if let before = filter.before { require("began < ?", .integer(before.nanoseconds)) }
         values.append(.integer(Int64(max(1, min(10_000, filter.limit)))))
         return (

@@ -143,4 +143,42 @@ struct ScreeningTests {
         #expect(world.word(a) == "ringing" && world.sound != nil)
         #expect(world.report(a.uuid, .presented) == .request(.invalidAction))
     }
+
+    @Test func aRegionsNumbersAreOneCallerHoweverWritten() throws {
+        let germany = try #require(PhoneRegion("DE"))
+        func regional(_ change: (inout Screening) -> Void) -> World {
+            var policy = IncomingTransitionTests.policy(change)
+            policy.region = germany
+            return World(policy: policy)
+        }
+        let national = Invite.sample("n", handle: "0151 12345678")
+        let abroad = Invite.sample("i", handle: "+4915112345678")
+        for (written, calls) in [("+49 151 12345678", national), ("0151/12345678", abroad), ("0151*", abroad)] {
+            var world = regional { $0.blocked = [pattern(written).resolved(in: germany)] }
+            world.push(calls)
+            #expect(world.ending(calls) == .filtered(.blockList), "\(written)")
+        }
+        // Known by one writing, known by the other, also when the region is set later.
+        for isSetLater in [false, true] {
+            var world = regional { $0.unknownCallers = .refuse }
+            if isSetLater { world.center.policy.region = nil }
+            world.send(.acquaintance(Handle(.phoneNumber, "0151 12345678")))
+            world.center.policy.region = germany
+            world.push(abroad)
+            #expect(world.word(abroad) == "ringing")
+        }
+        // And whoever calls again so soon.
+        var world = regional { $0.unknownCallers = .refuse }
+        world.push(national)
+        #expect(world.ending(national) == .filtered(.unknownCaller))
+        world.push(abroad)
+        #expect(world.word(abroad) == "ringing")
+    }
+
+    @Test func aNamelessCallerIsShownWithoutScheme() {
+        let handle = Handle(.generic, "sip:alice@example.com;transport=tls")
+        #expect(Caller(handle: handle).display == "alice@example.com")
+        #expect(handle.value == "sip:alice@example.com;transport=tls" && handle.shown == "alice@example.com")
+        #expect(Caller(name: "Alice", handle: handle).display == "Alice" && Caller().display == "Unknown caller")
+    }
 }

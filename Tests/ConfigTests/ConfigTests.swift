@@ -188,4 +188,22 @@ struct ConfigFailCases {
             }
         }
     }
+
+    @Test func theRegionIsACountry() throws {
+        let (configuration, faults) = Configuration.read("[calls]\nregion = de")
+        #expect(faults.isEmpty && configuration.region?.code == "DE")
+        #expect(Configuration().region == nil && Configuration.read("[calls]\nregion =\n").1.isEmpty)
+        for (word, hint) in [("DEU", "did you mean DE?"), ("+49", "did you mean DE?"), ("UK", "did you mean GB?")] {
+            let (kept, faults) = Configuration.read("[calls]\nregion = FR\nregion = \(word)\n")
+            #expect(faults.map(\.line) == [3] && kept.region?.code == "FR")
+            #expect(faults[0].reason.contains("two letters, like DE or US; \(hint); FR is in force"), "\(faults[0])")
+            guard case .failure(let fault) = Configuration.edit("", set: "calls.region", to: word) else {
+                Issue.record("\(word) is no region")
+                continue
+            }
+            #expect(fault.reason.hasSuffix(hint))
+        }
+        let (_, unknown) = Configuration.read("[calls]\nregion = Germany\n")
+        #expect(unknown.first?.reason.hasSuffix("like DE or US; none is in force") == true)
+    }
 }

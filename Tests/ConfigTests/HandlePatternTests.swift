@@ -95,4 +95,34 @@ struct HandlePatternTests {
         #expect(try HandlePattern("0049 30") == HandlePattern("+49-30"))
         #expect(try Set([HandlePattern("A@b"), HandlePattern("sip:a@B")]).count == 1)
     }
+
+    /// Germany is the region: either writing finds the other, and stars find the way the region writes.
+    @Test(arguments: [
+        ("030 1234567", "+49301234567", true), ("+49 30 1234567", "030/1234567", true),
+        ("0049 30 1234567", "tel:030-1234567", true), ("+49 (0)30 1234567", "+49301234567", true),
+        ("030 1234567", "+43301234567", false), ("030*", "+49301234567", true), ("+4930*", "030 1234567", true),
+        ("*4567", "030 1234567", true), ("1001", "1001", true), ("1001", "+491001", false),
+        ("00 1 201 555 0123", "+12015550123", true), ("alice", "sip:alice", true), ("anonymous", "", true),
+        ("client:0301234567", "+49301234567", true),
+    ])
+    func numbersMatchInEitherWriting(_ pattern: String, _ handle: String, _ isMatch: Bool) throws {
+        let germany = try #require(PhoneRegion("DE"))
+        #expect(try HandlePattern(pattern).matches(handle, in: germany) == isMatch)
+        #expect(try HandlePattern(pattern).resolved(in: germany).description == pattern)
+    }
+
+    @Test func aRegionsFormStays() throws {
+        let america = try #require(PhoneRegion("US"))
+        #expect(
+            HandlePattern.spellings("(201) 555-0123", in: america) == ["+12015550123", "2015550123", "12015550123"])
+        #expect(HandlePattern.spellings("alice", in: america) == ["alice"])
+        #expect(HandlePattern.spellings("030 1234567", in: nil) == ["0301234567"])
+        for handle in ["201 555 0123", "011 49 30 1234567", "911", "alice", ""] {
+            let normal = HandlePattern.normalise(handle, in: america)
+            #expect(HandlePattern.normalise(normal, in: america) == normal)
+            #expect(HandlePattern.normalise(normal) == normal)
+        }
+        #expect(try HandlePattern("011 49 30 1234567").matches("+49301234567", in: america))
+        #expect(try HandlePattern("030 1234567").resolved(in: nil) == HandlePattern("030 1234567"))
+    }
 }

@@ -97,4 +97,16 @@ struct ScreeningVerbTests {
         #expect(verdict("warning") == "rings, but you would not hear it")
         #expect(verdict("bad").contains("missed"))
     }
+
+    @Test func numbersOfTheRegionAreTheSameInEitherWriting() throws {
+        #expect(try ringctl("config", "set", "calls.region", "de").status == 0)
+        #expect(try ringctl("block", "030 1234567").status == 0)
+        #expect(try ringctl("block", "+49 30 1234567").out == "is blocked already\n")
+        #expect(try ringctl("unblock", "+49301234567").status == 0)
+        #expect(try ringctl("block").out.hasPrefix("nobody is blocked"))
+        _ = try ringctl("block", "030*")
+        #expect(try ringctl("unblock", "+49301234567").complaint.contains("is blocked by 030*"))
+        let refused = try ringctl("config", "set", "calls.region", "UK")
+        #expect(refused.status != 0 && refused.complaint.contains("did you mean GB?"))
+    }
 }

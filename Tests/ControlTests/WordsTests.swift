@@ -86,6 +86,18 @@ struct WordsTests {
         }
     }
 
+    @Test func handlesAreShownWithoutTheirScheme() {
+        func name(_ caller: String, _ handle: String) -> String {
+            let call = DBusValue.dict([.init("caller", .string(caller)), .init("handle", .string(handle))])
+            let line = PastCalls.lines([call], Style(isOn: false))[0]
+            return line.components(separatedBy: "–  ")[1].components(separatedBy: "  (")[0]
+        }
+        #expect(name("Alice", "sip:alice@example.com;transport=tls") == "Alice <alice@example.com>")
+        #expect(name("alice@example.com", "sip:alice@example.com") == "alice@example.com")
+        #expect(name("sip:alice@example.com", "sip:alice@example.com") == "alice@example.com")
+        #expect(name("Alice", "") == "Alice" && name("", "tel:+49") == "+49")
+    }
+
     @Test func timesAreReadAsPeopleTypeThem() throws {
         func shown(_ text: String) -> String? { PastTime.read(text)?.formatted("%Y-%m-%d %H:%M:%S") }
         #expect(shown("2025-12-31") == "2025-12-31 00:00:00")

@@ -102,5 +102,47 @@ extension EndToEnd {
             try rig.event("audio.released", from: start)
             try until("rest") { try rig.holds == 0 }
         }
+
+        @Test func aNumberIsOneCallerHoweverWritten() throws {
+            // What opens URLs here.
+            let bin = Scratch()
+            try bin.make("xdg-open", Data("#!/bin/sh\necho \"$1\" > \(bin.at("url"))\n".utf8))
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: bin.at("xdg-open"))
+            let rig = try Rig(
+                ["bus"], config: "[calls]\nregion = DE\n[screening]\nblock = 030 1234567\n",
+                launcher: ["/usr/bin/env", "PATH=\(bin.path):/usr/bin:/bin"])
+            try rig.ask("apps", "add", Rig.app)
+            func push(_ id: String, _ handle: String) throws {
+                let payload = Data(#"{"callId":"\#(id)","handle":"\#(handle)"}"#.utf8)
+                try rig.ask("push", "--app", Rig.app, "--payload", "-", input: payload)
+            }
+            try push("a", "+49 (0)30 1234567")
+            let blocked = try rig.event("call.ended")
+            #expect(blocked["reason"]?.string == "filtered-block-list", "\(blocked)")
+
+            try push("b", "0151 12345678")
+            try rig.event("call.ringing")
+            let call = try #require(try rig.ask("calls").items.first)
+            #expect(call["Handle"]?.string == "+4915112345678" && call["Caller"]?.string == "+4915112345678")
+            try rig.ask("decline")
+            try rig.event("call.ended") { $0["reason"]?.string == "declined" }
+            for written in ["0151 12345678", "+49 151 12345678", "+4915112345678"] {
+                #expect(try rig.ask("history", "--handle", written).items.count == 1, "\(written)")
+            }
+
+            // A scheme is not shown, and is there when it is needed.
+            try push("c", "sip:alice@example.com;transport=tls")
+            try rig.event("call.ringing") { $0["caller"]?.string == "alice@example.com" }
+            #expect(try rig.ask("calls").items.first?["Handle"]?.string == "sip:alice@example.com;transport=tls")
+            try rig.ask("decline")
+            try until("the call to be past") { try rig.ask("calls").items.isEmpty }
+            let past = try rig.lastCall()
+            #expect(past["caller"]?.string == "alice@example.com")
+            let id = try #require(past["id"]?.string)
+            try rig.ask("call", "--back", id)
+            try until("the phone") {
+                (try? String(contentsOfFile: bin.at("url"), encoding: .utf8)) == "sip:alice@example.com\n"
+            }
+        }
     }
 }

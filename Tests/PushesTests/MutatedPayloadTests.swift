@@ -15,8 +15,10 @@ struct MutatedPayloadTests {
     }
 
     private static let junk: [JSONValue] = [
-        .null, true, false, 0, -1, 1, 2, .integer(.max), .integer(.min), .real(1e300), .real(-0.5), "", " ", "0", "true",
-        "video", "null", "\u{202e}evil\u{2066}", "a\u{0}b\u{1b}[2J", "{", "{}", "[]", #"{"callId":"x","a":[1]}"#, "a=b&c=%zz",
+        .null, true, false, 0, -1, 1, 2, .integer(.max), .integer(.min), .real(1e300), .real(-0.5), "", " ", "0",
+        "true",
+        "video", "null", "\u{202e}evil\u{2066}", "a\u{0}b\u{1b}[2J", "{", "{}", "[]", #"{"callId":"x","a":[1]}"#,
+        "a=b&c=%zz",
         "sip:", "\"<sip:x@y>;q=\"", .array([]), .object([]), .array([.object([]), "x"]),
         .string(String(repeating: "長", count: 3000)), .string(String(repeating: "e\u{301}\u{302}", count: 2000)),
         .array(Array(repeating: .array([.object(("a", 1))]), count: 50)), "2026-11-30T07:11:42Z", "9999999999999999999",

@@ -148,4 +148,25 @@ struct PayloadFailCases {
             }
         }
     }
+
+    @Test func numbersOfARegionBecomeInternational() throws {
+        let germany = try #require(PhoneRegion("DE"))
+        func read(_ text: String, _ region: PhoneRegion?) throws -> CallSignal {
+            try PayloadReader.read(Array(text.utf8), book: .builtIn, .init(region: region)).signal
+        }
+        for written in ["030 1234567", "+49 (0)30 1234567", "0049301234567", "０３０/1234567"] {
+            let signal = try read(#"{"id":"A","handle":"\#(written)"}"#, germany)
+            #expect(signal.handle == "+49301234567" && signal.handleKind == .phoneNumber)
+            #expect(try read(#"{"id":"A","handle":"\#(written)"}"#, nil).handle == written)
+        }
+        for stays in ["1001", "110", "alice", "sip:030@example.com", "tel:+49-30-1234567", "0301234567@example.com"] {
+            #expect(try read(#"{"id":"A","handle":"\#(stays)"}"#, germany).handle == stays)
+        }
+        // Who says that it is something else is believed.
+        for kind in ["generic", "email"] {
+            let signal = try read(#"{"id":"A","handle":"0301234567","handleType":"\#(kind)"}"#, germany)
+            #expect(signal.handle == "0301234567")
+        }
+        #expect(try read(#"{"id":"A","handle":"0301234567","handleType":"phone"}"#, germany).handle == "+49301234567")
+    }
 }

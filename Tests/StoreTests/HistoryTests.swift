@@ -141,6 +141,7 @@ extension StoreTests {
                 filter.app = maybe() ? apps.randomElement(using: &random) : nil
                 filter.isOutgoing = maybe() ? Bool.random(using: &random) : nil
                 filter.handle = maybe() ? handles.randomElement(using: &random) : nil
+                filter.spellings = maybe() ? (0..<3).compactMap { _ in handles.randomElement(using: &random) } : []
                 filter.before =
                     maybe() ? WallTime(nanoseconds: Int64.random(in: 0...401, using: &random) * 1_000_000_000) : nil
                 filter.includesHidden = maybe()
@@ -151,7 +152,9 @@ extension StoreTests {
                     if filter.isUnseenOnly, call.isSeen { return false }
                     if let app = filter.app, call.app != app { return false }
                     if let isOutgoing = filter.isOutgoing, call.isOutgoing != isOutgoing { return false }
-                    if let handle = filter.handle, call.handle != handle { return false }
+                    if let handle = filter.handle, call.handle != handle, !filter.spellings.contains(call.handle) {
+                        return false
+                    }
                     if let before = filter.before, call.began >= before { return false }
                     return true
                 }
