@@ -81,7 +81,7 @@ struct PhoneNumberTests {
         }
         var told = 0
         for region in regions {
-            for _ in 0..<50 {
+            for _ in 0..<20 {
                 let front = ["", "0", "00", "+", "1", "8", "011", "+54 ", "+52", "+7 8", "+39 0"][next(11)]
                 let text = front + (0..<next(16)).map { _ in String(next(10)) }.joined()
                 guard let number = PhoneNumber.e164(text, in: region) else { continue }
@@ -95,7 +95,7 @@ struct PhoneNumberTests {
                 }
             }
         }
-        #expect(told > 1000)
+        #expect(told > 400)
     }
 
     @Test func theRegionsOwnWritingIsKnown() throws {

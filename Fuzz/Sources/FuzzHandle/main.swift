@@ -27,7 +27,7 @@ public func fuzzHandle(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
         preconditionFailure("\(error)")
     }
     // A handle without stars is a pattern for itself.
-    if !normal.contains("*"), let own = try? HandlePattern(normal), !normal.isEmpty {
+    if !normal.utf8.contains(UInt8(ascii: "*")), let own = try? HandlePattern(normal), !normal.isEmpty {
         precondition(own.matches(handle), "a caller is not matched by its own handle")
     }
     checkNumber(handle)
