@@ -117,6 +117,10 @@ let package = Package(
         .executableTarget(
             name: "ringd-soak", dependencies: ["Base", "Calls", "CallsWalk"], path: "Tests/Soak",
             swiftSettings: strict),
+        // How fast payloads are read, for Benchmarks/run.
+        .executableTarget(
+            name: "ringd-dialect-speed", dependencies: ["CJansson", "JSON", "Pushes"], path: "Tests/DialectSpeed",
+            swiftSettings: strict),
         .testTarget(
             name: "APNsTests", dependencies: ["APNs", "Base", "Crypto", "JSON"], swiftSettings: strict),
         .testTarget(

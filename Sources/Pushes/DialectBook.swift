@@ -15,7 +15,14 @@ package struct DialectBook: Sendable {
         var fallback = Dialect(name: Self.plainName)
         fallback.title = "plain form"
         plain = dialects.last { $0.name == Self.plainName } ?? fallback
+        for (place, dialect) in self.dialects.enumerated() where dialect.name != Self.plainName {
+            for name in dialect.telltales { byMember[name, default: []].append(place) }
+        }
     }
+
+    /// By the name of a payload's member on top: the dialects that it may be a sign of. A payload has few members, and
+    /// most of the dialects are never looked at.
+    private var byMember: [String: [Int]] = [:]
 
     /// A user's file: its name without `.dialect`, and its text.
     package typealias File = (name: String, text: String)
@@ -59,10 +66,16 @@ package struct DialectBook: Sendable {
     package struct Match: Sendable {
         package var dialect: Dialect
         package var sureness: Sureness
+        fileprivate var marks: [Condition]
+        fileprivate var others: [Condition]
+
         /// What speaks for it, in words.
-        package var because: [String]
+        package var because: [String] {
+            marks.map { $0.description + " (nobody else's)" } + others.map(\.description)
+        }
+
         /// How many conditions hold: of two families whose keys are there, the one that asked for more.
-        var weight: Int
+        var weight: Int { marks.count + others.count }
 
         /// A user's own file goes before one of ours that is as good.
         fileprivate var rank: (Sureness, Int, Int) { (sureness, weight, dialect.isOwn ? 1 : 0) }
@@ -87,9 +100,11 @@ package struct DialectBook: Sendable {
     }
 
     func detect(_ view: inout PayloadView) -> Detection {
+        var candidates: Set<Int> = []
+        for member in view.root.members ?? [] { candidates.formUnion(byMember[member.name] ?? []) }
         var best: [Match] = []
-        for dialect in dialects where dialect.name != Self.plainName {
-            guard let match = dialect.match(&view) else { continue }
+        for place in candidates.sorted() {
+            guard let match = dialects[place].match(&view) else { continue }
             if let first = best.first {
                 if match.rank < first.rank { continue }
                 if match.rank > first.rank { best = [] }
@@ -173,9 +188,13 @@ extension Dialect {
         if marks.isEmpty && (self[.need].isEmpty && any.isEmpty || any.isEmpty && !self[.any].isEmpty) { return nil }
         for condition in self[.never] where condition.holds(in: &view) { return nil }
         return DialectBook.Match(
-            dialect: self, sureness: marks.isEmpty ? .likely : .certain,
-            because: marks.map { $0.description + " (nobody else's)" } + (need + any).map(\.description),
-            weight: marks.count + need.count + any.count)
+            dialect: self, sureness: marks.isEmpty ? .likely : .certain, marks: marks, others: need + any)
+    }
+
+    /// Members on top of a payload without all of which it is none of this family's.
+    fileprivate var telltales: Set<String> {
+        let conditions = self[.mark] + (self[.need].isEmpty ? self[.any] : Array(self[.need].prefix(1)))
+        return Set(conditions.compactMap(\.path.pointer.first))
     }
 
     /// Why it is not: what would have to hold, in words.

@@ -71,7 +71,15 @@ package struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
         return String(validating: out, as: UTF8.self)
     }
 
-    /// The pointer to the first so many tokens.
+    /// The member on top that it goes through.
+    var first: String? {
+        switch tokens.first {
+        case .name(let name)?, .index(_, let name)?: name
+        case .each?, nil: nil
+        }
+    }
+
+    /// `other` goes on from here.
     func isPrefix(of other: JSONPointer) -> Bool {
         tokens.count <= other.tokens.count && tokens.elementsEqual(other.tokens.prefix(tokens.count))
     }
