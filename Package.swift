@@ -50,6 +50,7 @@ let package = Package(
         .systemLibrary(name: "CSQLite"),
         .systemLibrary(name: "CJansson"),
         .systemLibrary(name: "CLibAV"),
+        .systemLibrary(name: "CMicroHTTP"),
 
         // Ground floor.
         room("Base"),
@@ -68,6 +69,7 @@ let package = Package(
 
         // The edges: none imports another.
         room("Gateway", ["Base", "EventLoop", "Crypto", "HTTP2", "APNs", "CSocket"]),
+        room("Webhooks", ["Base", "EventLoop", "CMicroHTTP", "CSocket"]),
         room("Desktop", ["Base", "EventLoop", "DBus"]),
         room("Ringtone", ["Base", "EventLoop", "CPulse", "CSndFile"]),
         room("Store", ["Base", "EventLoop", "CSQLite"]),
@@ -78,6 +80,7 @@ let package = Package(
             "Daemon",
             [
                 "Base", "EventLoop", "DBus", "JSON", "Crypto", "Config", "Calls", "Pushes", "APNs", "Gateway",
+                "Webhooks",
                 "Desktop",
                 "Ringtone",
                 "Store", "BusService",
@@ -132,6 +135,7 @@ let package = Package(
         .testTarget(
             name: "GatewayTests", dependencies: ["Base", "EventLoop", "Crypto", "HTTP2", "APNs", "Gateway"],
             swiftSettings: strict),
+        .testTarget(name: "WebhookTests", dependencies: ["Base", "EventLoop", "Webhooks"], swiftSettings: strict),
         .testTarget(
             name: "RingtoneTests", dependencies: ["Base", "EventLoop", "Ringtone", "TestSupport", "ringd-decode"],
             swiftSettings: strict),

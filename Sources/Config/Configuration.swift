@@ -6,6 +6,7 @@ package struct Configuration: Sendable, Equatable {
     package var screening = Screening()
     package var history = History()
     package var apns = APNs()
+    package var webhook = Webhook()
     package var apps: [String: App] = [:]
 
     /// `[ring]`

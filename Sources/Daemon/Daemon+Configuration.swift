@@ -78,6 +78,7 @@ extension Daemon {
             edges.callAudio.join(edges.player)
         }
         reloadGateway()
+        reloadWebhooks()
         edges.preload(configuration)
         for fault in faults { reportFault(fault) }
         emit(

@@ -14,6 +14,8 @@ package struct Paths: Sendable {
     }
 
     package var configFile: String { config + "/ringd.conf" }
+    /// Beside the keys, and made here like them.
+    package var webhookToken: String { state + "/webhook-token" }
     package var database: String { state + "/ringd.sqlite" }
 
     /// Makes the folder that is written to, for the user alone. Throws the errno's text.
