@@ -28,6 +28,7 @@ final class Session {
 
     var configFile: String { XDG.folder(.config, environment) + "/ringd.conf" }
     var certificates: String { XDG.certificates(environment) }
+    var webhookToken: String { XDG.webhookToken(environment) }
 
     // MARK: The bus
 

@@ -6,16 +6,16 @@ package struct Paths: Sendable {
     package let config: String
     package let state: String
     package let certificates: String
+    package let webhookToken: String
 
     package init(_ environment: [String: String]) {
         config = XDG.folder(.config, environment)
         state = XDG.folder(.state, environment)
         certificates = XDG.certificates(environment)
+        webhookToken = XDG.webhookToken(environment)
     }
 
     package var configFile: String { config + "/ringd.conf" }
-    /// Beside the keys, and made here like them.
-    package var webhookToken: String { state + "/webhook-token" }
     package var database: String { state + "/ringd.sqlite" }
 
     /// Makes the folder that is written to, for the user alone. Throws the errno's text.
