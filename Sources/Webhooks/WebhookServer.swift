@@ -19,6 +19,8 @@ package final class WebhookServer {
     private var http: HTTPDaemon?
     private var source: IOSource?
     private var timer: TimerSource?
+    /// libmicrohttpd's own: it has work at once, mostly in TLS.
+    private var soon: TimerSource?
     private var doors: [Door] = []
     /// By their sockets.
     var guests: [Int32: Guest] = [:]
@@ -41,7 +43,9 @@ package final class WebhookServer {
         self.answer = answer
         self.report = report
         gatekeeper = Gatekeeper(configuration)
+        // Deadlines of seconds: 50 ms of slack lets the kernel join them with other wake-ups.
         timer = try TimerSource(loop, accuracy: .milliseconds(50)) { [weak self] in self?.timeUp() }
+        soon = try TimerSource(loop, accuracy: .microseconds(1)) { [weak self] in self?.run() }
     }
 
     deinit { leave() }
@@ -134,6 +138,7 @@ package final class WebhookServer {
     private func leave() {
         doors = []
         timer?.disarm()
+        soon?.disarm()
         // In this order: the descriptor leaves our epoll before it is closed.
         source?.cancel()
         source = nil
@@ -148,7 +153,7 @@ package final class WebhookServer {
     package var connectionCount: Int { guests.count }
 
     /// True while it would wake up by itself at some time.
-    package var hasDeadline: Bool { timer?.deadline != nil }
+    package var hasDeadline: Bool { timer?.deadline != nil || soon?.deadline != nil }
 
     // MARK: Work
 
@@ -209,9 +214,9 @@ package final class WebhookServer {
     func arm() {
         let isFull = isFull
         for door in doors where door.isOpen == isFull { door.isOpen = !isFull }
-        var due = doors.compactMap(\.deadline) + guests.values.compactMap(deadline)
-        if let wait = http?.timeout { due.append(.now + wait) }
+        let due = doors.compactMap(\.deadline) + guests.values.compactMap(deadline)
         if let next = due.min() { timer?.arm(at: next) } else { timer?.disarm() }
+        if let wait = http?.timeout { soon?.arm(after: wait) } else { soon?.disarm() }
     }
 
     /// nil for one that is going.
