@@ -36,7 +36,8 @@ let package = Package(
         .library(name: "CallKit", targets: ["CallKit"]),
         .library(name: "UserNotifications", targets: ["UserNotifications"]),
         // Not API: what the fuzzers in Fuzz/ are linked with.
-        .library(name: "_RingdParsers", targets: ["APNs", "Gateway", "Pushes", "JSON", "Config", "Crypto"]),
+        .library(
+            name: "_RingdParsers", targets: ["APNs", "Gateway", "Pushes", "JSON", "Config", "Crypto", "Webhooks"]),
     ],
     targets: [
         // C libraries: a module map and a shim each, imported by exactly one Swift target.

@@ -23,5 +23,6 @@ let package = Package(
         fuzzer("FuzzJSONText"),
         fuzzer("FuzzPayload"),
         fuzzer("FuzzProviderToken"),
+        fuzzer("FuzzWebhook"),
     ]
 )
