@@ -36,7 +36,8 @@ let package = Package(
         .library(name: "CallKit", targets: ["CallKit"]),
         .library(name: "UserNotifications", targets: ["UserNotifications"]),
         // Not API: what the fuzzers in Fuzz/ are linked with.
-        .library(name: "_RingdParsers", targets: ["APNs", "Gateway", "Pushes", "JSON", "Config", "Crypto"]),
+        .library(
+            name: "_RingdParsers", targets: ["APNs", "Gateway", "Pushes", "JSON", "Config", "Crypto", "Webhooks"]),
     ],
     targets: [
         // C libraries: a module map and a shim each, imported by exactly one Swift target.
@@ -50,6 +51,7 @@ let package = Package(
         .systemLibrary(name: "CSQLite"),
         .systemLibrary(name: "CJansson"),
         .systemLibrary(name: "CLibAV"),
+        .systemLibrary(name: "CMicroHTTP"),
 
         // The dialect files, as data of the programs that read them.
         .target(name: "CDialects", exclude: ["dialects"]),
@@ -71,6 +73,7 @@ let package = Package(
 
         // The edges: none imports another.
         room("Gateway", ["Base", "EventLoop", "Crypto", "HTTP2", "APNs", "CSocket"]),
+        room("Webhooks", ["Base", "EventLoop", "CMicroHTTP", "CSocket"]),
         room("Desktop", ["Base", "EventLoop", "DBus"]),
         room("Ringtone", ["Base", "EventLoop", "CPulse", "CSndFile"]),
         room("Store", ["Base", "EventLoop", "CSQLite"]),
@@ -81,6 +84,7 @@ let package = Package(
             "Daemon",
             [
                 "Base", "EventLoop", "DBus", "JSON", "Crypto", "Config", "Calls", "Pushes", "APNs", "Gateway",
+                "Webhooks",
                 "Desktop",
                 "Ringtone",
                 "Store", "BusService",
@@ -140,6 +144,7 @@ let package = Package(
         .testTarget(
             name: "GatewayTests", dependencies: ["Base", "EventLoop", "Crypto", "HTTP2", "APNs", "Gateway"],
             swiftSettings: strict),
+        .testTarget(name: "WebhookTests", dependencies: ["Base", "EventLoop", "Webhooks"], swiftSettings: strict),
         .testTarget(
             name: "RingtoneTests", dependencies: ["Base", "EventLoop", "Ringtone", "TestSupport", "ringd-decode"],
             swiftSettings: strict),

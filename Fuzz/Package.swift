@@ -24,5 +24,6 @@ let package = Package(
         fuzzer("FuzzJSONText"),
         fuzzer("FuzzPayload"),
         fuzzer("FuzzProviderToken"),
+        fuzzer("FuzzWebhook"),
     ]
 )

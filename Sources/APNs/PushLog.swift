@@ -198,6 +198,7 @@ extension PushRequest.Transport {
         case .binary(let command): min(command, 2)
         case .http2: 3
         case .bus: 4
+        case .webhook: 5
         }
     }
 
@@ -205,6 +206,7 @@ extension PushRequest.Transport {
         switch code {
         case 3: self = .http2
         case 4: self = .bus
+        case 5: self = .webhook
         default: self = .binary(command: code)
         }
     }

@@ -10,12 +10,24 @@ package final class PushRequest {
         case http2
         /// D-Bus (`ringctl push`).
         case bus
+        /// HTTP/1.1 (Docs/webhooks.md).
+        case webhook
 
         package var word: String {
             switch self {
             case .binary(let command): "binary, command \(command)"
             case .http2: "HTTP/2"
             case .bus: "D-Bus"
+            case .webhook: "webhook"
+            }
+        }
+
+        /// Apple's: with credentials and a topic. The others' senders are let in by their doors, and the token says what
+        /// it is for.
+        package var isOfAPNs: Bool {
+            switch self {
+            case .binary, .http2: true
+            case .bus, .webhook: false
             }
         }
     }

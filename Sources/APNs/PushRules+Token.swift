@@ -50,7 +50,7 @@ extension PushRules {
         _ push: PushRequest, _ sender: Sender, _ registration: Registration, _ kind: PushType?, _ out: inout Judgement
     ) {
         let fits: Bool
-        if push.transport == .bus {
+        if !push.transport.isOfAPNs {
             fits = registration.kind == .voip
         } else if push.has(.topic) && push[.topic].count > 0 {
             fits = push[.topic].equals(registration.topic)
@@ -66,7 +66,7 @@ extension PushRules {
         guard !fits else { return }
         let said = push.string(.topic) ?? sender.certificate?.topics.joined(separator: ", ") ?? ""
         let topic = DeviceToken.hidden(in: said, limit: 80)
-        let isMine = push.transport == .bus || topic.isEmpty || sender.topics.contains(registration.topic)
+        let isMine = !push.transport.isOfAPNs || topic.isEmpty || sender.topics.contains(registration.topic)
         switch (registration.kind, kind) {
         case (.alert, .voip?) where isMine || topic.hasPrefix(registration.app), (.alert, nil) where isMine:
             out.add(

@@ -7,7 +7,7 @@ extension PushRules {
     func checkTopic(
         _ push: PushRequest, _ sender: Sender, _ keyTopics: [String], _ out: inout Judgement
     ) -> PushType? {
-        guard push.transport != .bus else { return .voip }
+        guard push.transport.isOfAPNs else { return .voip }
         let hasTopic = push.has(.topic) && push[.topic].count > 0
         guard hasTopic || sender.defaultTopic.count > 0 else {
             if push.transport == .http2 {

@@ -39,7 +39,7 @@ extension PushRules {
             out.add("duplicate-header", .duplicateHeaders, "\(duplicate.name) came twice")
         }
         var keyTopics: [String] = []
-        if push.transport != .bus {
+        if push.transport.isOfAPNs {
             checkCredentials(push, sender, tokens, environment, &keyTopics, now, wall, &out)
         }
         checkFields(push, wall, &out)

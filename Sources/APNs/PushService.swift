@@ -128,7 +128,7 @@ package final class PushService {
         var judgement = rules.judge(
             push, from: sender, tokens: tokens, directory: directory, now: now, wall: wall)
         sender.pushes += 1
-        if sender.pushes == 1 && push.transport != .bus && habits.isHabit(of: sender.identity, now: now) {
+        if sender.pushes == 1 && push.transport.isOfAPNs && habits.isHabit(of: sender.identity, now: now) {
             judgement.add(
                 "connection-per-push", nil,
                 "a new connection for every push: keep one and reuse it; Apple may take this for an attack and block it"

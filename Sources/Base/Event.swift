@@ -74,6 +74,9 @@ extension Event {
         case deviceOnline = "device.online"
         case gatewayListening = "gateway.listening"
         case gatewayFault = "gateway.fault"
+        case webhookListening = "webhook.listening"
+        case webhookRefused = "webhook.refused"
+        case webhookFault = "webhook.fault"
 
         case callRinging = "call.ringing"
         case callQueued = "call.queued"

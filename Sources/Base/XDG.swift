@@ -23,6 +23,11 @@ package enum XDG {
         folder(.state, environment) + "/certs"
     }
 
+    /// What senders of webhooks show: beside the keys, and made here like them.
+    package static func webhookToken(_ environment: [String: String]) -> String {
+        folder(.state, environment) + "/webhook-token"
+    }
+
     private static func home(_ environment: [String: String]) -> String {
         if let home = absolute(environment["HOME"]) { return home }
         guard let entry = getpwuid(getuid()), let folder = entry.pointee.pw_dir else { return "" }

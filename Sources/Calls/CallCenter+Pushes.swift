@@ -55,11 +55,8 @@ extension CallCenter {
     /// A cancel in any of its kinds. One that comes before its invite leaves a tombstone, and so wins.
     private mutating func finish(_ ending: Ending, at now: Instant) -> PushOutcome {
         guard let key = ending.key else { return finishOnly(ending, at: now) }
-        if let call = calls.first(where: { $0.invite.callKey == key }) {
-            // It is of a time before the invite that rings.
-            if let old = call.invite.serial, let new = ending.serial, new < old { return .updated(call.uuid) }
-            return finish(call, ending, at: now)
-        }
+        // Whatever its counter says: the newest of an alert group's may have gone before the last.
+        if let call = calls.first(where: { $0.invite.callKey == key }) { return finish(call, ending, at: now) }
         annotate(key, ending.reason, at: now)
         let known = tombstones[key, at: now]
         let stone = Tombstones.Stone(

@@ -4,7 +4,7 @@ internal import Base
 extension Configuration {
     /// What no line can know by itself. What does not hold is taken back, and named.
     mutating func check(_ lines: [INILine]) -> [ConfigFault] {
-        checkDoors(lines) + checkSections(lines)
+        checkDoors(lines) + checkWebhooks(lines) + checkSections(lines)
     }
 
     /// Beyond loopback, senders must show who they are.
@@ -23,6 +23,25 @@ extension Configuration {
                 "\(open.host) is not loopback, and anybody may send with certificates = any; write certificates = trusted "
                     + "as well, or 127.0.0.1; \(setting?.text(self) ?? "") is in force")
         }
+    }
+
+    /// Beyond loopback, only where it is said twice and the token is not read on its way.
+    private mutating func checkWebhooks(_ lines: [INILine]) -> [ConfigFault] {
+        guard let open = webhook.listen.first(where: { !$0.isLoopback }) else { return [] }
+        let missing: String
+        if !webhook.isOpenToNetwork {
+            missing = "write open-to-network = yes as well, or 127.0.0.1"
+        } else if case .file = webhook.certificate {
+            return []
+        } else {
+            missing = "its token would be read on its way: write certificate = /….pem, of a name that senders use"
+        }
+        webhook.listen = []
+        let line = lines.last { $0.section == "webhook" && $0.key == "listen" }?.number ?? 1
+        return [
+            ConfigFault(
+                line, "webhook.listen", "\(open.host) is not loopback; \(missing); none is in force")
+        ]
     }
 
     /// A key without a file and a fault that does nothing; said once, where a wrong line has not said it.

@@ -10,6 +10,7 @@ package struct Configuration: Sendable, Equatable {
     package var region: PhoneRegion?
     package var history = History()
     package var apns = APNs()
+    package var webhook = Webhook()
     package var apps: [String: App] = [:]
 
     /// `[ring]`

@@ -50,8 +50,10 @@ extension Configuration {
         let edited = (parts + (isLast ? [] : [""])).joined(separator: text.contains("\r\n") ? "\r\n" : "\n")
         // What is right by itself may be wrong beside the rest.
         let before = read(text).1.map(\.reason)
-        if let fault = read(edited).1.first(where: { $0.key?.hasPrefix("apns.") == true && !before.contains($0.reason) }
-        ) {
+        let fault = read(edited).1.first { fault in
+            (fault.key?.hasPrefix("apns.") == true || fault.key == "webhook.listen") && !before.contains(fault.reason)
+        }
+        if let fault {
             return .failure(ConfigFault(0, fault.key, fault.reason))
         }
         return .success(edited)

@@ -32,7 +32,7 @@ package struct Setting: Sendable {
     /// Where one may knock: `none` closes it.
     var isDoor: Bool { expects.hasPrefix("none, or HOST:PORT") }
 
-    package static let all: [Setting] = desktop + calls + screening + past + doors + limits + rules
+    package static let all: [Setting] = desktop + calls + screening + past + doors + limits + rules + webhooks
 
     /// What is heard and seen.
     private static let desktop: [Setting] = [

@@ -29,6 +29,7 @@ final class Session {
     var configFile: String { XDG.folder(.config, environment) + "/ringd.conf" }
     var dialectFolder: String { XDG.folder(.config, environment) + "/dialects" }
     var certificates: String { XDG.certificates(environment) }
+    var webhookToken: String { XDG.webhookToken(environment) }
 
     // MARK: The bus
 

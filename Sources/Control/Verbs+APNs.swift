@@ -1,7 +1,6 @@
 internal import Base
 internal import Config
 internal import Crypto
-internal import Glibc
 internal import JSON
 
 extension Verbs {
@@ -47,7 +46,7 @@ private enum SenderEnvironment {
     }
 
     private static func variables(_ session: Session) throws(Refusal) -> [(String, String)] {
-        let configuration = try configuration(session)
+        let configuration = try session.configuration()
         guard let door = configuration.apns.proxy.first else {
             throw .refused("there is no CONNECT door: ringctl config set apns.proxy 127.0.0.1:2199")
         }
@@ -64,12 +63,6 @@ private enum SenderEnvironment {
             ("HTTPS_PROXY", proxy), ("https_proxy", proxy), ("SSL_CERT_FILE", bundle), ("CURL_CA_BUNDLE", bundle),
             ("REQUESTS_CA_BUNDLE", bundle), ("NODE_EXTRA_CA_CERTS", session.certificates + "/ca.pem"),
         ]
-    }
-
-    private static func configuration(_ session: Session) throws(Refusal) -> Configuration {
-        guard access(session.configFile, F_OK) == 0 else { return Configuration() }
-        let bytes = try InputFile.read(session.configFile, limit: 1 << 20)
-        return Configuration.read(String(decoding: bytes, as: UTF8.self)).0
     }
 
     private static func quoted(_ text: String) -> String {

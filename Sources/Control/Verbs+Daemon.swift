@@ -21,6 +21,10 @@ extension Verbs {
                 return places.isEmpty ? nil : "\(places.joined(separator: " ")) (\(service))"
             }
             try session.say("APNs           \(doors.isEmpty ? "not listening" : services.joined(separator: ", "))")
+            let webhooks = status["webhooks"]?.elements?.compactMap(\.text) ?? []
+            try session.say(
+                "webhooks       \(webhooks.isEmpty ? "not listening (ringctl webhook)" : webhooks.joined(separator: " "))"
+            )
             try session.say("notifications  \(text("notifications").isEmpty ? "no server" : text("notifications"))")
             try session.say("sound          \(text("sound").isEmpty ? "no server" : text("sound"))")
             let source = text("dnd_switch") == "auto" ? text("dnd_source") : "ringctl dnd \(text("dnd_switch"))"

@@ -10,7 +10,7 @@ enum Verbs {
         ("Calls", callVerbs + pastVerbs),
         ("Who may ring", screeningVerbs),
         ("Apps and devices", daemonVerbs.filter(isAboutApps) + deviceVerbs),
-        ("Pushes", pushVerbs + recordVerbs + dialectVerbs),
+        ("Pushes", pushVerbs + recordVerbs + dialectVerbs + webhookVerbs),
         ("APNs and certificates", apnsVerbs + certificateVerbs),
         ("Sounds and settings", soundVerbs + configVerbs),
         ("What runs", daemonVerbs.filter { !isAboutApps($0) }),

@@ -80,6 +80,7 @@ extension Daemon {
             edges.callAudio.join(edges.player)
         }
         reloadGateway()
+        reloadWebhooks()
         edges.preload(configuration)
         for fault in faults { reportFault(fault) }
         emit(

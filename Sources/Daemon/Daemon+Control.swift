@@ -315,6 +315,7 @@ extension Daemon {
                             ("address", .string("\(door.address)")), ("service", .string(door.service.door)),
                             ("environment", .string(door.profile.rawValue)))
                     })),
+            .init("webhooks", .strings(webhookAddresses)),
             .init("notifications", .string(edges.notifications.owner.isEmpty ? "" : edges.notifications.profile.title)),
             .init("sound", .string(edges.player?.status.server ?? "")),
             .init("dnd", .bool(isDisturbanceForbidden)),

@@ -71,6 +71,7 @@ extension Daemon {
         do {
             guard try credentials.renewIfDue() else { return }
             gateway.reload(gatewayConfiguration(), context: try gatewayContext(credentials))
+            reloadWebhooks()
             emit(Event(.gatewayListening, "the gateway's certificate was about to end: a new one is in use"))
         } catch {
             emit(Event(.gatewayFault, level: .error, "the gateway's certificate cannot be renewed: \(error)"))

@@ -179,6 +179,7 @@ extension Daemon {
         guard !isReady, !isStopping else { return }
         isReady = true
         startGateway()
+        reloadWebhooks()
         if let snapshot { restore(snapshot) }
         snapshot = nil
         edges.store.setRetention(configuration.retention)

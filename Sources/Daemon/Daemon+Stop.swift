@@ -6,6 +6,7 @@ internal import EventLoop
 internal import Gateway
 internal import Ringtone
 internal import Store
+internal import Webhooks
 
 /// Leaving.
 extension Daemon {
@@ -21,6 +22,7 @@ extension Daemon {
         edges.haptics.wish = nil
         for call in center.calls { edges.notifications.withdraw(.call(call.uuid)) }
         edges.gateway?.stop()
+        edges.webhooks?.stop()
         emit(Event(.daemonStopping, level: .notice, "stopping"))
         save()
         // A banner on its way is closed when its id arrives, and the sound server is to hear "cork". A server or a disk

@@ -69,6 +69,8 @@ package actor Daemon {
     /// Whose client certificates are trusted beside our own authority's.
     var authorities: [Certificate] = []
     var authoritiesLine = 1
+    /// Mistakes of webhooks' senders.
+    var webhookRefusals = FaultGate(now: .now)
     /// What the service does later.
     var agenda: Agenda!
     /// What the push that is being taken did, for its door.

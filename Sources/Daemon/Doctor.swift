@@ -8,6 +8,7 @@ internal import Desktop
 internal import Gateway
 internal import Glibc
 internal import Ringtone
+internal import Webhooks
 
 /// Would a call ring now, and be heard and seen? Each check says what is, and if it is wrong, how to mend it.
 extension Daemon {
@@ -43,7 +44,8 @@ extension Daemon {
         return [
             Self.check(
                 "daemon", .good, "ringd \(Version.text), up \(up / 3600) h \(up % 3600 / 60) min, pid \(getpid())"),
-            notificationCheck(), disturbanceCheck(), soundCheck(sound), ringtoneCheck(), gatewayCheck(), deviceCheck(),
+            notificationCheck(), disturbanceCheck(), soundCheck(sound), ringtoneCheck(), gatewayCheck(), webhookCheck(),
+            deviceCheck(),
             appsCheck(),
             configCheck(), vibrationCheck(),
         ]
@@ -146,6 +148,17 @@ extension Daemon {
                 cure: "ss -ltnp, or ringctl config set apns.http2 127.0.0.1:PORT")
         }
         return Self.check("APNs", .good, "\(doors), trust \(edges.credentials?.authorityPath ?? "")")
+    }
+
+    private func webhookCheck() -> [DBusValue.Entry] {
+        let wanted = configuration.webhook.listen.count
+        if wanted == 0 { return Self.check("webhooks", .absent, "off (ringctl webhook tells how to turn them on)") }
+        let places = webhookAddresses
+        guard places.count == wanted, edges.webhookFault == nil else {
+            let fault = edges.webhookFault ?? edges.webhooks?.fault ?? "not listening everywhere"
+            return Self.check("webhooks", .bad, fault, cure: "mend that, then ringctl config reload")
+        }
+        return Self.check("webhooks", .good, "\(places.joined(separator: " ")), token in \(webhookTokenPath)")
     }
 
     private func deviceCheck() -> [DBusValue.Entry] {

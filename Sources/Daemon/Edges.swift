@@ -9,6 +9,7 @@ internal import EventLoop
 internal import Gateway
 internal import Ringtone
 internal import Store
+internal import Webhooks
 
 /// Everything that touches the world, made once at start. Non-Sendable and confined to the daemon's loop.
 final class Edges {
@@ -30,6 +31,10 @@ final class Edges {
     var credentials: Credentials?
     /// Why there is no gateway; for the doctor.
     var gatewayFault: String?
+    /// Nil until webhooks are first on.
+    var webhooks: WebhookServer?
+    /// Why there are none; for the doctor.
+    var webhookFault: String?
     /// Our own sound cannot be heard at present: the notification server is asked to play one.
     var needsServerSound = false
 

@@ -6,11 +6,13 @@ package struct Paths: Sendable {
     package let config: String
     package let state: String
     package let certificates: String
+    package let webhookToken: String
 
     package init(_ environment: [String: String]) {
         config = XDG.folder(.config, environment)
         state = XDG.folder(.state, environment)
         certificates = XDG.certificates(environment)
+        webhookToken = XDG.webhookToken(environment)
     }
 
     package var configFile: String { config + "/ringd.conf" }

@@ -49,7 +49,7 @@ enum PushAdvice {
                 "unknown-kind",
                 "kind \"\(Text.clean(kind, limit: 40))\" is not known, so it was taken for a call\(hint)")
         }
-        if signal.isEnd, via != PushRequest.Transport.bus.word {
+        if signal.isEnd, ![PushRequest.Transport.bus, .webhook].map(\.word).contains(via) {
             say(
                 "cancel-by-push",
                 "a \(signal.kind.rawValue) by push may come first, late or never, and iOS wants a call reported for each VoIP push: tell the app over its own connection"

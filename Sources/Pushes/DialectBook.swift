@@ -8,6 +8,8 @@ package struct DialectBook: Sendable {
 
     /// The form that everything falls back to: a text, and what keys are commonly called.
     package static let plainName = "plain"
+    /// The canonical form.
+    package static let ownName = "ringd"
     package let plain: Dialect
 
     package init(_ dialects: [Dialect]) {
@@ -151,6 +153,10 @@ package struct DialectBook: Sendable {
             }
             if name == Self.plainName || dialect.match(&view) != nil {
                 return Reading(signal: try dialect.read(&view, choice.region), dialect: name, sureness: .certain)
+            }
+            // Ours, where it says so: what `ringctl push` and web hooks write rings whatever an app's own form is.
+            if let own = self[Self.ownName], let match = own.match(&view), match.sureness == .certain {
+                return Reading(signal: try own.read(&view, choice.region), dialect: own.name, sureness: .certain)
             }
             return try readPlain(&view, choice, "it is no payload of \(dialect.title)")
         }

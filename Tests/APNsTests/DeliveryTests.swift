@@ -40,7 +40,7 @@ struct DeliveryTests {
 
     @Test func anUnusablePayloadIsRefusedWhereThereIsAWord() {
         for (transport, isRefused) in [
-            (PushRequest.Transport.http2, false), (.binary(command: 1), true), (.bus, true),
+            (PushRequest.Transport.http2, false), (.binary(command: 1), true), (.bus, true), (.webhook, true),
         ] {
             let desk = Desk()
             desk.outcome = .init("unusable", findings: [Finding("payload-no-call", nil, "no call")], isUnusable: true)

@@ -72,7 +72,9 @@ struct PushLogTests {
         #expect(record.arrived == desk.wall && record.connection == 7)
         // Fit for a terminal.
         #expect(record.collapseID == "c")
-        for transport in [PushRequest.Transport.bus, .binary(command: 0), .binary(command: 1), .binary(command: 2)] {
+        for transport in [
+            PushRequest.Transport.bus, .webhook, .binary(command: 0), .binary(command: 1), .binary(command: 2),
+        ] {
             desk.take(desk.request(transport: transport), from: desk.connection(certificate: voipCertificate()))
             #expect(desk.last.transport == transport.word && desk.last.token == token.short)
         }

@@ -48,6 +48,40 @@ struct GatewayConfigTests {
         }
     }
 
+    @Test(arguments: [
+        ("listen", "127.0.0.1:2198, [::1]:2198", ["127.0.0.1", "127.0.0.1:1 optional", "127.0.0.1:1 sandbox", ""]),
+        ("token-file", "/home/me/token", ["token", "~/token"]),
+        ("certificate", "own", ["cert.pem", "", "yes"]), ("certificate", "/a/b c.pem", []),
+        ("key", "/a/b.key", ["b.key"]), ("open-to-network", "yes", ["0.0.0.0", ""]),
+    ])
+    func everySettingOfWebhooks(_ key: String, _ good: String, _ bad: [String]) throws {
+        let setting = try #require(Setting.all.first { $0.name == "webhook.\(key)" })
+        let (configuration, faults) = Configuration.read("[webhook]\n\(key) = \(good)")
+        #expect(faults.isEmpty && configuration != Configuration(), "\(faults)")
+        #expect(Configuration.read("[webhook]\n\(key) = \(setting.text(configuration))").0 == configuration)
+        for value in bad {
+            let (configuration, faults) = Configuration.read("[webhook]\n\(key) = \(value)")
+            #expect(configuration == Configuration() && faults.count == 1, "\(key) = \(value)")
+        }
+    }
+
+    /// It is said twice, and the token is not read on its way; wherever the lines stand.
+    @Test func webhooksStayOnLoopbackUnlessTwoLinesSayOtherwise() {
+        let open = "listen = 0.0.0.0:2198\n"
+        for (lines, words) in [
+            (open, "open-to-network = yes"), (open + "certificate = /a.pem", "open-to-network = yes"),
+            (open + "open-to-network = yes", "certificate = /"),
+            (open + "open-to-network = yes\ncertificate = own", "certificate = /"),
+        ] {
+            let (configuration, faults) = Configuration.read("[webhook]\n" + lines)
+            #expect(configuration.webhook.listen.isEmpty)
+            #expect(faults.count == 1 && faults[0].line == 2 && faults[0].reason.contains(words), "\(faults)")
+        }
+        let (configuration, faults) = Configuration.read(
+            "[webhook]\n\(open)open-to-network = yes\ncertificate = /a.pem")
+        #expect(faults.isEmpty && configuration.webhook.listen.map(\.port) == [2198])
+    }
+
     @Test func aListenerMayBeOptional() {
         let listeners = apns("").0.http2
         #expect(listeners.map(\.port) == [2197, 443] && listeners.map(\.isOptional) == [false, true])

@@ -40,7 +40,8 @@ struct DocsTests {
     @Test func theReadMeNamesOnlySettingsThatExist() throws {
         let text = try page("README.md")
         let known = Set(Setting.all.map(\.name))
-        for match in text.matches(of: /`((?:ring|sound|screening|apns)\.[a-z0-9-]+)/) where match.1 != "ring.md" {
+        for match in text.matches(of: /`((?:ring|sound|screening|apns|webhook)\.[a-z0-9-]+)/) where match.1 != "ring.md"
+        {
             #expect(known.contains(String(match.1)), "\(match.1)")
         }
     }
