@@ -72,6 +72,15 @@ package enum Text {
         }
     }
 
+    /// Where `piece` first stands in `text`: how many bytes of UTF-8 are before it. The standard library's own search for a
+    /// text in a text brings the whole engine of regular expressions, 1.3 MB, into a program.
+    package static func offset(of piece: String, in text: String) -> Int? {
+        let piece = Array(piece.utf8)
+        let text = Array(text.utf8)
+        guard !piece.isEmpty, piece.count <= text.count else { return nil }
+        return (0...(text.count - piece.count)).first { text[$0..<($0 + piece.count)].elementsEqual(piece) }
+    }
+
     /// `&<>"'` as entities, for servers that advertise `body-markup` (Desktop Notifications 1.2, section 3).
     package static func escapeMarkup(_ text: String) -> String {
         var out = ""

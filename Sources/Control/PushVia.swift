@@ -28,7 +28,9 @@ struct PushVia {
         self.content = content
         isBinary = invocation.options["via"] == "binary"
         let text = invocation.options["gateway"] ?? "localhost"
-        guard let address = GatewayAddress(text, defaultPort: isBinary ? 2195 : text.contains("apple.com") ? 443 : 2197)
+        guard
+            let address = GatewayAddress(
+                text, defaultPort: isBinary ? 2195 : Text.offset(of: "apple.com", in: text) == nil ? 2197 : 443)
         else {
             throw .usage("push: --gateway is HOST or HOST:PORT, not \"\(Text.clean(text, limit: 60))\"")
         }

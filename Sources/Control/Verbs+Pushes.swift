@@ -116,7 +116,7 @@ private enum Push {
         of app: String, _ invocation: Invocation, _ session: Session
     ) throws(Refusal) -> String {
         let isAlert = invocation.options["topic"].map { !$0.hasSuffix(".voip") } ?? false
-        let isSandbox = invocation.options["gateway"]?.contains("sandbox") ?? false
+        let isSandbox = invocation.options["gateway"].map { Text.offset(of: "sandbox", in: $0) != nil } ?? false
         var filter: [DBusValue.Entry] = [
             .init("app", .string(app)), .init("device", .string(invocation.options["device"] ?? "desktop")),
             .init("kind", .string(isAlert ? "alert" : "voip")),

@@ -146,7 +146,9 @@ enum PushRecords {
         let type = text("type").isEmpty ? text("kind") : text("type")
         var out = "\(number("number"))".leftPadded(to: 6) + "  "
         out += WallTime(nanoseconds: number("wall_ns")).clockText + "  "
-        out += text("door").replacing(", command", with: "").rightPadded(to: 10)
+        out += text("door").split(separator: ",").joined().split(separator: " ").filter { $0 != "command" }.joined(
+            separator: " "
+        ).rightPadded(to: 10)
         out += Columns.fit(whom, 26) + "  " + (type.isEmpty ? "-" : type).rightPadded(to: 12)
         // Colours have no width: cut before they come in.
         var left = (width ?? .max) - Columns.width(out)

@@ -1,3 +1,4 @@
+internal import Base
 internal import DBus
 
 /// Where a desktop keeps its do-not-disturb (desktop.md 2.2, 2.4), as data: whom to ask, and which signals say that it is
@@ -195,7 +196,7 @@ struct DesktopSwitch: Sendable {
         case "gnome-shell": return gnome
         case "cinnamon": return cinnamon
         case "io.elementary.notifications": return elementary
-        case "notification daemon" where server.vendor.lowercased().contains("mate"): return mate
+        case "notification daemon" where Text.offset(of: "mate", in: server.vendor.lowercased()) != nil: return mate
         default: break
         }
         for word in desktop.map({ $0.lowercased() }) {

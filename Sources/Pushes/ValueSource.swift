@@ -46,19 +46,12 @@ struct ValueSource: Sendable, Hashable {
                     value = .string(String(decoding: text.utf8.dropFirst(prefix.utf8.count), as: UTF8.self))
                 }
             case .before(let end):
-                guard let text = value.looseText, let place = Self.first(end, in: text) else { continue }
+                guard let text = value.looseText, let place = Text.offset(of: end, in: text) else { continue }
                 value = .string(String(decoding: text.utf8.prefix(place), as: UTF8.self))
             case .number, .text, .seconds, .milliseconds: break
             }
         }
         return value
-    }
-
-    private static func first(_ piece: String, in text: String) -> Int? {
-        let piece = Array(piece.utf8)
-        let text = Array(text.utf8.prefix(8192))
-        guard !piece.isEmpty, piece.count <= text.count else { return nil }
-        return (0...(text.count - piece.count)).first { text[$0..<($0 + piece.count)].elementsEqual(piece) }
     }
 
     /// What stands there for `text`.

@@ -34,11 +34,13 @@ struct Converter {
             // Its own line says it best: "ringd-decode: FILE: cause; cure".
             let line = Text.clean(said, limit: 400)
             let text = line.hasPrefix("ringd-decode: ") ? String(line.dropFirst(14)) : line
-            let parts = text.split(separator: "; ", maxSplits: 1).map(String.init)
-            let cause = parts.first.map { $0.hasPrefix(source + ": ") ? String($0.dropFirst(source.count + 2)) : $0 }
+            let end = Text.offset(of: "; ", in: text)
+            let said = end.map { String(decoding: text.utf8.prefix($0), as: UTF8.self) } ?? text
+            let cause = said.hasPrefix(source + ": ") ? String(said.dropFirst(source.count + 2)) : said
             throw SoundFailure(
-                input, cause ?? "cannot be converted (status \(status))",
-                cure: parts.count > 1 ? parts[1] : "convert it to WAV first")
+                input, cause.isEmpty ? "cannot be converted (status \(status))" : cause,
+                cure: end.map { String(decoding: text.utf8.dropFirst($0 + 2), as: UTF8.self) }
+                    ?? "convert it to WAV first")
         }
     }
 
