@@ -79,6 +79,7 @@ extension Event {
         case webhookFault = "webhook.fault"
 
         case callRinging = "call.ringing"
+        case callAgain = "call.again"
         case callQueued = "call.queued"
         case callUpdated = "call.updated"
         case callSilenced = "call.silenced"

@@ -36,6 +36,9 @@ package struct AppRules: Sendable, Hashable {
     /// A push rings only if the app reports it, as on iOS since 13 (callkit.md 2.7).
     package var mustReport = false
 
+    /// How long a call that nobody takes goes on to ring again; nil: it is missed at once. Not for calls that a provider takes.
+    package var insistence: Duration?
+
     package enum Glare: Sendable, Hashable {
         /// The incoming call knocks while we dial.
         case wait

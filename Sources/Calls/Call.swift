@@ -32,6 +32,8 @@ package struct Call: Sendable, Hashable {
     /// What to call back, if that is not the handle that is shown (callkit.md Z07).
     package internal(set) var callBack: Handle?
 
+    /// It rang out before, and gives up then.
+    var insistsUntil: Instant?
     /// The app's own connection has spoken of it, not the push alone.
     var isConfirmed = false
     /// It rang in an earlier run: whether its app had spoken of it is not known, so that it counts as both.

@@ -175,6 +175,7 @@ extension CallCenter {
             end(call.uuid, reason, isTold: call.state.isEnding, at: now)
         }
         transactions.removeAll { $0.app == app }
+        stopInsisting { $0.app == app }
         apps[app]?.unsaid = []
     }
 

@@ -57,6 +57,7 @@ extension CallCenter {
         guard let key = ending.key else { return finishOnly(ending, at: now) }
         // Whatever its counter says: the newest of an alert group's may have gone before the last.
         if let call = calls.first(where: { $0.invite.callKey == key }) { return finish(call, ending, at: now) }
+        stopInsisting { $0.invite.callKey == key }
         annotate(key, ending.reason, at: now)
         let known = tombstones[key, at: now]
         let stone = Tombstones.Stone(
@@ -135,6 +136,7 @@ extension CallCenter {
         if let stone = tombstones[invite.callKey, at: now] {
             guard stone.isOutdated(by: invite) else { return overBefore(invite, stone, at: now) }
             invite.uuid = another(arrived, at: now)
+            stopInsisting { $0.invite.callKey == invite.callKey }
         }
         let wanted = min(invite.ringTime ?? policy.ringTime, policy.longestRing)
         var deadline = now + wanted
@@ -157,7 +159,7 @@ extension CallCenter {
 
     /// For the next call with a key that was used before: a UUID of its own, beside those of earlier runs, too. No two
     /// of them share the instant and what made the invite newer.
-    private func another(_ invite: Invite, at now: Instant) -> CallUUID {
+    func another(_ invite: Invite, at now: Instant) -> CallUUID {
         var salt = UInt64(bitPattern: now.nanoseconds)
         for part in [invite.serial ?? 0, invite.stamp ?? 0] {
             salt = salt &* 0x9e37_79b9_7f4a_7c15 &+ UInt64(bitPattern: part)
@@ -170,7 +172,7 @@ extension CallCenter {
         }
     }
 
-    private mutating func ring(_ call: Call, _ update: CallUpdate, at now: Instant) -> PushOutcome {
+    mutating func ring(_ call: Call, _ update: CallUpdate, at now: Instant) -> PushOutcome {
         var call = call
         switch screen(call, update, at: now) {
         case .refuse(let reason):
@@ -231,6 +233,7 @@ extension CallCenter {
             if deadline <= now {
                 // Its time ran out while nobody was here: it is missed, and said so.
                 stillborn(call, .unanswered, at: now)
+                insist(call, at: now)
             } else {
                 begin(call, as: how == .silenced ? .silent : nil, at: now)
             }

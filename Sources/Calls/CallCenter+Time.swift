@@ -5,7 +5,11 @@ extension CallCenter {
     mutating func expire(at now: Instant) {
         expireActions(at: now)
         expirePushes(at: now)
-        for call in calls where call.state.isRinging && call.deadline <= now { end(call.uuid, .unanswered, at: now) }
+        for call in calls where call.state.isRinging && call.deadline <= now {
+            end(call.uuid, .unanswered, at: now)
+            insist(call, at: now)
+        }
+        ringAgain(at: now)
         for call in calls {
             // In the order in which they were due, should several be.
             for (timer, due) in call.timers.sorted(by: { ($0.value, $0.key.rawValue) < ($1.value, $1.key.rawValue) })

@@ -18,6 +18,8 @@ package struct CallCenter: Sendable {
     var openActions: [ActionID: OpenAction] = [:]
     var openPushes: [PushID: OpenPush] = [:]
     var transactions: [Transaction] = []
+    /// Calls that rang out and ring again, in the order in which they did.
+    var insisting: [Insistence] = []
     var lastAction: UInt64 = 0
     var lastGroup: UInt64 = 0
     var isDisturbanceForbidden = false
@@ -52,6 +54,7 @@ package struct CallCenter: Sendable {
         }
         for action in openActions.values { consider(action.deadline) }
         for push in openPushes.values { consider(push.deadline) }
+        for one in insisting { consider(one.due) }
         return next
     }
 

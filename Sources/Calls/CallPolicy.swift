@@ -42,6 +42,8 @@ package struct CallPolicy: Sendable {
     package var mostCalls = 8
     /// Live calls of all apps.
     package var mostCallsOfAll = 32
+    /// Between two rings of a call that insists.
+    package var insistPause: Duration = .seconds(30)
     /// A call that another one put on hold goes on when that one ends.
     package var resumesHeld = true
     /// Failed duties within a day that cost an app its pushes (`mustReport`).

@@ -70,6 +70,8 @@ package struct Configuration: Sendable, Equatable {
         /// A call from the peer of a live one ends that: the peer has lost it (callkit.md 5.6).
         package var recall = false
         package var mustReport = MustReport.lenient
+        /// A call that nobody takes rings again and again for this long; nil: it is missed at once.
+        package var insistence: Duration?
         /// The dialect of its payloads; nil: found out for each.
         package var dialect: String?
         /// What no dialect knows rings in the plain form: the alert's text is the caller.

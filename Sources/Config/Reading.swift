@@ -59,8 +59,8 @@ extension Configuration {
     }
 
     private static let appKeys = [
-        "name", "sound", "answer", "open", "call-back", "end", "busy", "glare", "recall", "must-report", "dialect",
-        "plain",
+        "name", "sound", "answer", "open", "call-back", "end", "busy", "glare", "recall", "must-report", "insist",
+        "dialect", "plain",
     ]
 
     private mutating func takeApp(_ line: INILine) -> ConfigFault? {
@@ -104,6 +104,12 @@ extension Configuration {
             guard Setting.choice(line.value, { app.mustReport = $0 }) else {
                 return ConfigFault(line.number, name, "expected lenient or strict")
             }
+        case "insist":
+            guard line.value == "no" || Setting.whole(line.value, 1...1440, { app.insistence = .seconds(60 * $0) })
+            else {
+                return ConfigFault(line.number, name, "expected no or 1…1440 minutes")
+            }
+            if line.value == "no" { app.insistence = nil }
         case "dialect":
             guard Setting.dialect(line.value, { app.dialect = $0 }) else {
                 return ConfigFault(line.number, name, "expected auto or a dialect's name (ringctl dialects)")

@@ -275,6 +275,10 @@ enum Help {
             .B must\\-report = lenient or strict
             Whether a push that the app makes no call of is held against it. Default: lenient.
             .TP
+            .B insist = no or MINUTES
+            A call that nobody takes rings again half a minute later, and so on for so many minutes, until it is answered,
+            declined or ended by its sender. Not for apps that take calls over D\\-Bus. Default: no.
+            .TP
             .B dialect = auto or NAME
             The family that its payloads are of (ringctl dialects). Default: auto, found out for each push.
             .TP

@@ -141,6 +141,7 @@ extension Configuration.Screening {
 extension Configuration.App {
     var rules: AppRules {
         var rules = AppRules()
+        rules.insistence = insistence
         rules.isBusyWhenTaken = busy == .busy
         rules.glare =
             switch glare {

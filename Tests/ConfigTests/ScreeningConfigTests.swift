@@ -54,6 +54,7 @@ struct ScreeningConfigTests {
             must-report = strict
             dialect = twilio
             plain = no
+            insist = 60
             [app c.d]
             busy = maybe
             glare = lesser
@@ -61,11 +62,12 @@ struct ScreeningConfigTests {
             must-report = 1
             dialect = ../twilio
             plain = perhaps
+            insist = 0
             """)
         let app = configuration.apps["a.b"]
         #expect(app?.busy == .busy && app?.glare == .lesserID && app?.recall == true && app?.mustReport == .strict)
-        #expect(app?.dialect == "twilio" && app?.allowsPlain == false)
-        #expect(faults.map(\.line) == [9, 10, 11, 12, 13, 14])
+        #expect(app?.dialect == "twilio" && app?.allowsPlain == false && app?.insistence == .seconds(3600))
+        #expect(faults.map(\.line) == [10, 11, 12, 13, 14, 15, 16])
         let usual = Configuration.App()
         #expect(usual.busy == .wait && usual.glare == .wait && !usual.recall && usual.mustReport == .lenient)
         #expect(usual.dialect == nil && usual.allowsPlain)
