@@ -29,46 +29,52 @@ package enum INI {
         var lines: [INILine] = []
         var faults: [ConfigFault] = []
         var section = ""
+        var limit = lineLimits[""] ?? lineLimit
         for (index, raw) in split(text).enumerated() {
             let number = index + 1
-            let line = trim(raw)
-            if line.isEmpty || line.first == "#" || line.first == ";" { continue }
-            let limit = lineLimits[section] ?? lineLimit
-            guard line.utf8.count <= limit else {
+            let line = trim(raw.utf8[...])
+            guard let first = line.first, first != UInt8(ascii: "#"), first != UInt8(ascii: ";") else { continue }
+            guard line.count <= limit else {
                 faults.append(ConfigFault(number, nil, "the line is longer than \(limit) bytes"))
                 continue
             }
-            if line.first == "[" {
-                guard line.last == "]", line.count > 2 else {
+            if first == UInt8(ascii: "[") {
+                guard line.last == UInt8(ascii: "]"), line.count > 2 else {
                     faults.append(ConfigFault(number, nil, "a section is written [name]"))
                     section = "?"
                     continue
                 }
-                section = trim(line.dropFirst().dropLast())
+                section = String(trim(line.dropFirst().dropLast())) ?? "?"
+                limit = lineLimits[section] ?? lineLimit
                 continue
             }
-            guard let equals = line.firstIndex(of: "="), equals != line.startIndex else {
+            guard let equals = line.firstIndex(of: UInt8(ascii: "=")), equals != line.startIndex,
+                let key = String(trim(line[..<equals])), let value = String(trim(line[equals...].dropFirst()))
+            else {
                 faults.append(ConfigFault(number, nil, "expected key = value, a [section] or a # comment"))
                 continue
             }
-            let key = trim(line[..<equals])
-            lines.append(
-                INILine(number: number, section: section, key: key, value: trim(line[line.index(after: equals)...])))
+            lines.append(INILine(number: number, section: section, key: key, value: value))
         }
         return (lines, faults)
     }
 
-    /// Lines end in LF or CR LF, which is one Character.
+    /// Lines end in LF or CR LF.
     package static func split(_ text: String) -> [Substring] {
-        text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
+        text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in
+            Substring(line.last == UInt8(ascii: "\r") ? line.dropLast() : line)
+        }
     }
 
-    private static func trim(_ text: some StringProtocol) -> String {
-        var view = Substring(text)
-        while let first = view.first, first.isWhitespace { view = view.dropFirst() }
-        while let last = view.last, last.isWhitespace { view = view.dropLast() }
-        return String(view)
+    /// By bytes: characters are ten times as dear, and no blank that people type is another.
+    private static func trim(_ bytes: Substring.UTF8View) -> Substring.UTF8View {
+        var view = bytes
+        while let first = view.first, isBlank(first) { view = view.dropFirst() }
+        while let last = view.last, isBlank(last) { view = view.dropLast() }
+        return view
     }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0d).contains(byte) }
 }
 
 /// What is wrong with a line of a file that people write. The rest is in force.

@@ -301,9 +301,9 @@ struct DialectReader {
 extension StringProtocol {
     /// Without blanks around it.
     fileprivate var trimmed: String {
-        var view = Substring(self)
-        while let first = view.first, first.isWhitespace { view = view.dropFirst() }
-        while let last = view.last, last.isWhitespace { view = view.dropLast() }
-        return String(view)
+        var view = Substring(self).utf8
+        while view.first == 0x20 || view.first == 0x09 { view = view.dropFirst() }
+        while view.last == 0x20 || view.last == 0x09 { view = view.dropLast() }
+        return String(Substring(view))
     }
 }
