@@ -69,6 +69,13 @@ struct DialectFileTests {
         #expect(two.plainBecause != nil, "equally good: neither")
     }
 
+    @Test func whatIsNoNewCallForOneOfTwoDoesNotRing() throws {
+        let text = "[dialect]\ntitle = T\n[detect]\nneed = /x\n[call]\nid = /id\nname = /n\n"
+        let files = [("a", text), ("b", text + "[kind /state]\ngone = cancel\n")]
+        #expect(try read(#"{"x":1,"id":"1","n":"N","state":"here"}"#, files).dialect == DialectBook.plainName)
+        #expect(throws: PayloadFault.self) { try read(#"{"x":1,"id":"1","n":"N","state":"gone"}"#, files) }
+    }
+
     @Test func circlesEnd() {
         let (_, faults) = DialectBook.builtIn.adding([
             ("a", "[dialect]\nextends = b\n"), ("b", "[dialect]\nextends = a\n"),

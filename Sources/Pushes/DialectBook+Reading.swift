@@ -1,0 +1,74 @@
+package import Base
+package import JSON
+
+/// From a payload to what it says, by the dialect that it is written in.
+extension DialectBook {
+    /// What an app wants of its payloads.
+    package struct Choice: Sendable, Equatable {
+        /// Nil: found out for each payload.
+        package var dialect: String?
+        /// What no dialect knows may ring in the plain form.
+        package var allowsPlain: Bool
+        /// Where the user is: numbers without a country code are of there.
+        package var region: PhoneRegion?
+
+        package init(dialect: String? = nil, allowsPlain: Bool = true, region: PhoneRegion? = nil) {
+            self.dialect = dialect
+            self.allowsPlain = allowsPlain
+            self.region = region
+        }
+    }
+
+    package struct Reading: Sendable {
+        package var signal: CallSignal
+        package var dialect: String
+        package var sureness: Sureness
+        /// Why it is the plain form's, where that was a last resort.
+        package var plainBecause: String?
+    }
+
+    /// What a payload says. Throws for what is no call, or not one that this app takes.
+    package func read(_ payload: JSONValue, _ choice: Choice = Choice()) throws(PayloadFault) -> Reading {
+        guard payload.members != nil else { throw PayloadFault("the payload is not a JSON object") }
+        var view = PayloadView(payload)
+        if let name = choice.dialect {
+            guard let dialect = self[name] else {
+                return try readPlain(&view, choice, "there is no dialect \"\(name)\"")
+            }
+            if name == Self.plainName || dialect.match(&view) != nil {
+                return Reading(signal: try dialect.read(&view, choice.region), dialect: name, sureness: .certain)
+            }
+            // Ours, where it says so: what `ringctl push` and web hooks write rings whatever an app's own form is.
+            if let own = self[Self.ownName], let match = own.match(&view), match.sureness == .certain {
+                return Reading(signal: try own.read(&view, choice.region), dialect: own.name, sureness: .certain)
+            }
+            return try readPlain(&view, choice, "it is no payload of \(dialect.title)")
+        }
+        switch detect(&view) {
+        case .one(let match):
+            return Reading(
+                signal: try match.dialect.read(&view, choice.region), dialect: match.dialect.name,
+                sureness: match.sureness)
+        case .ambiguous(let all):
+            let names = all.map(\.dialect.name).joined(separator: " or ")
+            // What is no new call for one of them is not to ring because of the other.
+            for match in all where match.dialect.opaque == nil {
+                guard let signal = try? match.dialect.read(&view, nil), signal.kind == .invite else {
+                    throw PayloadFault("it may be \(names), and not for all of them it is a new call")
+                }
+            }
+            return try readPlain(&view, choice, "it may be \(names)")
+        case .none: return try readPlain(&view, choice, "no dialect knows it")
+        }
+    }
+
+    private func readPlain(
+        _ view: inout PayloadView, _ choice: Choice, _ why: String
+    ) throws(PayloadFault) -> Reading {
+        guard choice.allowsPlain else {
+            throw PayloadFault("\(why), and this app takes no plain form (plain = no): see ringctl dialects explain")
+        }
+        return Reading(
+            signal: try plain.read(&view, choice.region), dialect: Self.plainName, sureness: .none, plainBecause: why)
+    }
+}
