@@ -166,8 +166,9 @@ extension CallCenter {
         }
         while true {
             salt = salt &* 0x9e37_79b9_7f4a_7c15 &+ 1
-            // Its variant stays (RFC 9562).
-            let next = CallUUID(high: invite.uuid.high, low: invite.uuid.low ^ (salt >> 2 | 1))
+            // Its version and variant stay (RFC 9562); it begins otherwise, for people who type beginnings.
+            let next = CallUUID(
+                high: invite.uuid.high ^ (salt & 0xffff_ffff_0000_0000), low: invite.uuid.low ^ (salt >> 2 | 1))
             if self[next] == nil { return next }
         }
     }

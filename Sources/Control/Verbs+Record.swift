@@ -218,6 +218,16 @@ enum PushRecords {
                 text("collapse_id").isEmpty ? "" : "collapse-id \(text("collapse_id"))",
             ])
         row("id", [text("id"), text("unique_id").isEmpty ? "" : "unique id \(text("unique_id"))"])
+        let dialect = text("dialect")
+        let sureness = text("sureness") == "none" ? "no dialect knows it" : text("sureness")
+        row(
+            "read as",
+            dialect.isEmpty
+                ? []
+                : [
+                    "\(dialect), \(sureness)",
+                    text("call_kind") + (text("call_id").isEmpty ? "" : " " + text("call_id")),
+                ])
         let findings = push["findings"]?.elements ?? []
         let refusals = findings.filter { $0["reason"]?.text?.isEmpty == false }
         for (index, finding) in refusals.enumerated() {

@@ -4,6 +4,7 @@ internal import BusService
 internal import Calls
 internal import DBus
 internal import Gateway
+internal import Pushes
 
 /// Pushes by D-Bus, and the record of all of them.
 extension Daemon {
@@ -110,7 +111,19 @@ extension Daemon {
                 ? "none has come yet" : "those from \(apns.log.oldest) to \(apns.log.next - 1) are"
             throw refusal("UnknownPush", "push \"\(Text.clean(text, limit: 80))\" is not in the record; \(known)")
         }
-        return [.dict(record.details)]
+        return [.dict(record.details + readAs(record))]
+    }
+
+    /// The dialect that a call's payload is read in, as things are now.
+    private func readAs(_ record: PushRecord) -> [DBusValue.Entry] {
+        guard record.kind == .voip, record.device == TokenDirectory.desktop,
+            let reading = try? PayloadReader.read(record.payload, book: dialects, dialectChoice(record.app))
+        else { return [] }
+        return [
+            .init("dialect", .string(reading.dialect)), .init("sureness", .string(reading.sureness.rawValue)),
+            .init("call_id", .string(reading.signal.key ?? "")),
+            .init("call_kind", .string(reading.signal.kind.rawValue)),
+        ]
     }
 }
 

@@ -56,6 +56,8 @@ extension EndToEnd {
             #expect(ringing["call"]?.string == invite.answer["call"]?.string)
             let push = try rig.ask("push", "show", String(try #require(invite.answer["push"]?.integer)))
             #expect(push["door"]?.string == "webhook" && push["app"]?.string == Rig.app)
+            #expect(push["dialect"]?.string == "ringd" && push["sureness"]?.string == "likely")
+            #expect(push["call_id"]?.string == "1" && push["call_kind"]?.string == "invite")
             #expect(push["peer"]?.string?.hasPrefix("127.0.0.1:") == true)
 
             let again = try post(rig, url, #"{"callId":"1","displayName":"Alice"}"#, token: token)
