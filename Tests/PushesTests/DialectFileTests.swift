@@ -1,4 +1,5 @@
 import Base
+import Foundation
 import JSON
 import Pushes
 import Testing
@@ -119,5 +120,22 @@ struct DialectFileTests {
     @Test(arguments: ["", "A", "-a", "a/b", "..", "a b", String(repeating: "a", count: 41)])
     func namesAreSimple(_ name: String) {
         #expect(DialectFile.read(own, name: name).dialect == nil)
+    }
+
+    /// What Docs/dialects.md shows is so.
+    @Test func theExamplesOfTheManualWork() throws {
+        let path = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Docs/dialects.md")
+        let manual = try String(contentsOf: path, encoding: .utf8)
+        let blocks = manual.components(separatedBy: "```").enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
+        let file = try #require(blocks.first { $0.contains("[dialect]") }?.dropFirst(4))
+        let reading = try read(
+            #"{"pbx":{"call":"call-7","state":"RINGING","type":"group","group":"Sales","from":"hidden","wait":9000,"media":"av"}}"#,
+            [("my-pbx", String(file))])
+        #expect(reading.dialect == "my-pbx" && reading.signal.key == "7" && reading.signal.callerName == "Sales")
+        #expect(reading.signal.handle == nil && reading.signal.video == true && reading.signal.ringTime == .seconds(9))
+        let own = try #require(blocks.first { $0.contains(#""ringd": 1"#) }?.dropFirst(5))
+        let canonical = try DialectBook.builtIn.read(try JSONValue.parse(String(own)))
+        #expect(canonical.dialect == "ringd" && canonical.signal.serial == 1 && canonical.signal.sound == "Classic")
+        #expect(canonical.signal.expiresAt != nil && canonical.signal.sentAt != nil)
     }
 }
