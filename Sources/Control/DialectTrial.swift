@@ -42,7 +42,7 @@ struct Trial {
 
     private func tell(_ match: DialectBook.Match?, _ book: DialectBook, _ choice: DialectBook.Choice) throws(Refusal) {
         let reading: DialectBook.Reading
-        do throws(PayloadFault) { reading = try book.read(payload, choice) } catch {
+        do throws(PayloadFault) { reading = try book.read(payload, choice, tellsPlaces: true) } catch {
             if session.isJSON {
                 try session.say(
                     .object(
@@ -59,11 +59,17 @@ struct Trial {
             return try session.say(
                 .object(
                     ("dialect", .string(reading.dialect)), ("sureness", .string(reading.sureness.rawValue)),
-                    ("because", because(match)), ("signal", .object(fields(reading.signal).map { .init($0.0, $0.1) }))))
+                    ("because", because(match)), ("signal", .object(fields(reading.signal).map { .init($0.0, $0.1) })),
+                    (
+                        "places",
+                        .object(
+                            reading.places.sorted { $0.key < $1.key }.map { .init($0.key, .string($0.value)) })
+                    )))
         }
         try head(match)
         for (name, value) in fields(reading.signal) {
-            try session.say("  " + name.rightPadded(to: 16) + (value.string ?? value.encoded()))
+            let place = reading.places[Self.fieldOfFile[name] ?? name].map { session.style(.dim, "  from \($0)") } ?? ""
+            try session.say("  " + name.rightPadded(to: 16) + (value.string ?? value.encoded()) + place)
         }
     }
 
@@ -79,6 +85,9 @@ struct Trial {
     private func because(_ match: DialectBook.Match?) -> JSONValue {
         .array((match?.because ?? []).map(JSONValue.string))
     }
+
+    /// Where a field's name in dialect files is another.
+    private static let fieldOfFile = ["handle_kind": "handle-kind", "unknown_kind": "kind"]
 
     /// What is known of the call, by the names of the canonical form.
     private func fields(_ signal: CallSignal) -> [(String, JSONValue)] {

@@ -57,7 +57,9 @@ extension Dialect {
         _ field: Field, in view: inout PayloadView, _ read: (JSONValue) -> Result?
     ) -> Result? {
         for source in self[field] {
-            if let value = source.value(in: &view), let result = read(value) { return result }
+            guard let value = source.value(in: &view), let result = read(value) else { continue }
+            view.found(field.word, at: source.path)
+            return result
         }
         return nil
     }
@@ -68,6 +70,7 @@ extension Dialect {
         var unknown: String?
         for map in kinds {
             guard let (kind, word) = map.meaning(in: &view) else { continue }
+            view.found("kind", at: map.path)
             guard let word, kind == .invite else { return (kind, word.map { Text.clean($0, limit: 60) }) }
             // A guess: what another place says for certain comes first.
             unknown = unknown ?? Text.clean(word, limit: 60)
@@ -77,7 +80,9 @@ extension Dialect {
 
     private func isVideo(in view: inout PayloadView) -> Bool? {
         for map in videos {
-            if let (flag, _) = map.meaning(in: &view) { return flag }
+            guard let (flag, _) = map.meaning(in: &view) else { continue }
+            view.found(Field.video.word, at: map.path)
+            return flag
         }
         return first(.video, in: &view) { value in
             switch value.string?.lowercased() {
@@ -133,6 +138,7 @@ extension Dialect {
             }
             if let newest = all.max() {
                 signal.serial = newest
+                view.found(Field.serial.word, at: source.path)
                 break
             }
         }
@@ -143,7 +149,9 @@ extension Dialect {
         for source in self[field] {
             guard let number = source.value(in: &view)?.looseReal, number.isFinite else { continue }
             let seconds = source.isMilliseconds ? number / 1000 : number
-            if seconds >= 0.001 && seconds < 86_400 * 30 { return .seconds(seconds) }
+            guard seconds >= 0.001 && seconds < 86_400 * 30 else { continue }
+            view.found(field.word, at: source.path)
+            return .seconds(seconds)
         }
         return nil
     }

@@ -43,6 +43,7 @@ package struct Dialect: Sendable, Hashable {
 
         /// As it is called in files.
         static let words = allCases.map { $0 == .handleKind ? "handle-kind" : "\($0)" }
+        var word: String { Self.words[rawValue] }
     }
 
     private var tests: [[Condition]] = Array(repeating: [], count: Test.allCases.count)

@@ -25,12 +25,22 @@ extension DialectBook {
         package var sureness: Sureness
         /// Why it is the plain form's, where that was a last resort.
         package var plainBecause: String?
+        /// Where in the payload each field was found, by its name in dialect files; empty unless asked for.
+        package var places: [String: String] = [:]
     }
 
-    /// What a payload says. Throws for what is no call, or not one that this app takes.
-    package func read(_ payload: JSONValue, _ choice: Choice = Choice()) throws(PayloadFault) -> Reading {
+    /// What a payload says. Throws for what is no call, or not one that this app takes. `tellsPlaces`: and where.
+    package func read(
+        _ payload: JSONValue, _ choice: Choice = Choice(), tellsPlaces: Bool = false
+    ) throws(PayloadFault) -> Reading {
         guard payload.members != nil else { throw PayloadFault("the payload is not a JSON object") }
-        var view = PayloadView(payload)
+        var view = PayloadView(payload, tellsPlaces: tellsPlaces)
+        var reading = try read(&view, choice)
+        reading.places = view.places ?? [:]
+        return reading
+    }
+
+    private func read(_ view: inout PayloadView, _ choice: Choice) throws(PayloadFault) -> Reading {
         if let name = choice.dialect {
             guard let dialect = self[name] else {
                 return try readPlain(&view, choice, "there is no dialect \"\(name)\"")

@@ -28,7 +28,17 @@ struct PayloadView {
     let root: JSONValue
     private var opened: [String: JSONValue] = [:]
 
-    init(_ root: JSONValue) { self.root = root }
+    /// Where each field was found, by its name in dialect files; nil: nobody asks.
+    private(set) var places: [String: String]?
+
+    init(_ root: JSONValue, tellsPlaces: Bool = false) {
+        self.root = root
+        if tellsPlaces { places = [:] }
+    }
+
+    mutating func found(_ field: @autoclosure () -> String, at path: Path) {
+        if places != nil { places?[field()] = path.pointer.description }
+    }
 
     /// The value there; nil where there is none, or null.
     mutating func value(at path: Path) -> JSONValue? {

@@ -70,6 +70,19 @@ struct DialectFileTests {
         #expect(two.plainBecause != nil, "equally good: neither")
     }
 
+    @Test func whereEachFieldWasFound() throws {
+        let payload = try JSONValue.parse(
+            #"{"twi_call_sid":"CA1","twi_message_type":"twilio.voice.call","twi_from":"client:a","twi_params":"displayName=Z"}"#
+        )
+        let places = try DialectBook.builtIn.read(payload, tellsPlaces: true).places
+        #expect(
+            places == [
+                "id": "/twi_call_sid", "kind": "/twi_message_type", "handle": "/twi_from",
+                "name": "/twi_params/displayName",
+            ])
+        #expect(try DialectBook.builtIn.read(payload).places.isEmpty)
+    }
+
     @Test func whatIsNoNewCallForOneOfTwoDoesNotRing() throws {
         let text = "[dialect]\ntitle = T\n[detect]\nneed = /x\n[call]\nid = /id\nname = /n\n"
         let files = [("a", text), ("b", text + "[kind /state]\ngone = cancel\n")]
