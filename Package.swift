@@ -63,6 +63,7 @@ let package = Package(
         room("JSON", ["CJansson"]),
         room("Crypto", ["Base", "COpenSSL"]),
         room("HTTP2", ["CNGHTTP2"]),
+        room("Sockets", ["Base", "CSocket"]),
 
         // The core: values in, values out.
         room("Calls", ["Base"], settings: memorySafe),
@@ -72,8 +73,8 @@ let package = Package(
         room("Report", ["Base", "JSON"], settings: memorySafe),
 
         // The edges: none imports another.
-        room("Gateway", ["Base", "EventLoop", "Crypto", "HTTP2", "APNs", "CSocket"]),
-        room("Webhooks", ["Base", "EventLoop", "CMicroHTTP", "CSocket"]),
+        room("Gateway", ["Base", "EventLoop", "Crypto", "HTTP2", "APNs", "Sockets"]),
+        room("Webhooks", ["Base", "EventLoop", "CMicroHTTP", "Sockets"]),
         room("Desktop", ["Base", "EventLoop", "DBus"]),
         room("Ringtone", ["Base", "EventLoop", "CPulse", "CSndFile"]),
         room("Store", ["Base", "EventLoop", "CSQLite"]),
@@ -84,10 +85,7 @@ let package = Package(
             "Daemon",
             [
                 "Base", "EventLoop", "DBus", "JSON", "Crypto", "Config", "Calls", "Pushes", "APNs", "Gateway",
-                "Webhooks",
-                "Desktop",
-                "Ringtone",
-                "Store", "BusService",
+                "Webhooks", "Desktop", "Ringtone", "Sockets", "Store", "BusService",
             ]),
 
         // For apps: a client, and Apple's modules upon it.
@@ -142,9 +140,11 @@ let package = Package(
             name: "StoreTests", dependencies: ["Base", "EventLoop", "Store", "TestSupport", "ringd-store-writer"],
             swiftSettings: strict),
         .testTarget(
-            name: "GatewayTests", dependencies: ["Base", "EventLoop", "Crypto", "HTTP2", "APNs", "Gateway"],
+            name: "GatewayTests", dependencies: ["Base", "EventLoop", "Crypto", "HTTP2", "APNs", "Gateway", "Sockets"],
             swiftSettings: strict),
-        .testTarget(name: "WebhookTests", dependencies: ["Base", "EventLoop", "Webhooks"], swiftSettings: strict),
+        .testTarget(name: "SocketsTests", dependencies: ["Base", "Sockets"], swiftSettings: strict),
+        .testTarget(
+            name: "WebhookTests", dependencies: ["Base", "EventLoop", "Sockets", "Webhooks"], swiftSettings: strict),
         .testTarget(
             name: "RingtoneTests", dependencies: ["Base", "EventLoop", "Ringtone", "TestSupport", "ringd-decode"],
             swiftSettings: strict),

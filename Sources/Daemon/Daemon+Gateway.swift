@@ -4,6 +4,7 @@ internal import Config
 internal import Crypto
 internal import EventLoop
 internal import Gateway
+internal import Sockets
 
 /// The doors for pushes, and their certificates.
 extension Daemon {
@@ -133,9 +134,8 @@ extension Configuration.APNs {
 }
 
 extension Configuration.APNs.Listener {
-    fileprivate var address: ListenAddress? {
-        ListenAddress((host.contains(":") ? "[\(host)]" : host) + ":\(port)")
-    }
+    /// Never nil for what the configuration let through.
+    var address: ListenAddress? { ListenAddress(host: host, port: port) }
 }
 
 extension Gateway.Service {

@@ -3,6 +3,7 @@ internal import Base
 internal import Config
 internal import Crypto
 internal import EventLoop
+internal import Sockets
 internal import Webhooks
 
 /// The door for webhooks (Docs/webhooks.md): where it is, and who may come in. `Daemon+WebhookRoutes.swift` has the rest.
@@ -34,8 +35,7 @@ extension Daemon {
 
     private func webhookConfiguration() throws -> WebhookServer.Configuration {
         let webhook = configuration.webhook
-        var made = WebhookServer.Configuration(
-            listeners: webhook.listen.map { WebhookServer.Listener(host: $0.host, port: $0.port) })
+        var made = WebhookServer.Configuration(listeners: webhook.listen.compactMap(\.address))
         guard !made.listeners.isEmpty else { return made }
         made.secret = try WebhookToken.load(webhookTokenPath)
         made.isOpenToNetwork = webhook.isOpenToNetwork

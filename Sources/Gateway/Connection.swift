@@ -2,6 +2,7 @@ internal import APNs
 internal import Base
 internal import Crypto
 internal import EventLoop
+internal import Sockets
 
 /// One sender's connection: socket, TLS and a conversation, read in that order backwards, so that nothing is read which
 /// cannot be used yet.

@@ -3,6 +3,7 @@ package import Base
 package import Crypto
 package import EventLoop
 internal import HTTP2
+package import Sockets
 
 /// APNs' doors on the loop: the HTTP/2 provider API, the legacy binary protocol, its feedback service, and an HTTP CONNECT
 /// front door. All but the last speak TLS.

@@ -1,4 +1,5 @@
 internal import Base
+package import Sockets
 
 extension Gateway {
     /// What is served on a port.
@@ -92,4 +93,9 @@ extension Gateway {
 
         package init(listeners: [Listener] = [Listener()]) { self.listeners = listeners }
     }
+}
+
+extension ListenAddress {
+    /// The legacy gateway's home: 127.0.0.1:2195.
+    package static let `default` = ListenAddress(host: [127, 0, 0, 1], port: 2195)
 }

@@ -1,6 +1,6 @@
 internal import Base
 internal import EventLoop
-internal import Glibc
+internal import Sockets
 
 /// One place where connections come in: a wish to listen there, and the socket once that came true.
 final class Listening {
@@ -10,12 +10,7 @@ final class Listening {
     private var source: IOSource?
     /// From systemd: it is not ours to close, since nobody would open it again.
     let isPassedIn: Bool
-    private var attempts = 0
-    /// When to try again to bind, or to accept.
-    private(set) var deadline: Instant?
-
-    /// After each failure to bind; then only a reload tries again, so that a port that is taken for good costs nothing.
-    private static let pauses: [Duration] = [1, 2, 5, 10, 30].map { .seconds($0) }
+    private var retry = Retry()
 
     init(_ wish: Gateway.Listener, gateway: Gateway, inherited: Socket? = nil) {
         self.wish = wish
@@ -39,11 +34,13 @@ final class Listening {
     /// Where it does listen.
     var address: ListenAddress? { source == nil ? nil : socket?.localAddress }
 
+    /// When to try again to bind, or to accept.
+    var deadline: Instant? { retry.deadline }
+
     /// Tries to come to listen, if it does not; `afresh` forgets earlier failures.
     func open(afresh: Bool) {
         guard source == nil else { return }
-        if afresh { attempts = 0 }
-        deadline = nil
+        retry.begin(afresh: afresh)
         guard wish.address.isLoopback || gateway.configuration.isOpenToNetwork else {
             return fault(
                 "not-loopback",
@@ -80,23 +77,10 @@ final class Listening {
                     .gatewayFault, level: .debug, "the gateway does without \(wish.address): \(failure.text)",
                     [Event.Field("address", .text("\(wish.address)")), Event.Field("cause", .text("not-listening"))]))
         }
-        let cure =
-            switch failure.code {
-            case EADDRINUSE: "another program has the port (ss -ltnp shows it): stop it, or set another port"
-            case EACCES: "ports below 1024 need a privilege: set another port, or let systemd pass the socket"
-            case EADDRNOTAVAIL: "this machine has no such address"
-            default: "check the configured address"
-            }
-        let next: String
-        if attempts < Self.pauses.count {
-            let pause = Self.pauses[attempts]
-            attempts += 1
-            deadline = .now + pause
-            next = "tries again in \(pause.nanoseconds / 1_000_000_000) s"
-        } else {
-            next = "gives up until the configuration is reloaded"
-        }
-        fault("not-listening", "cannot listen on \(wish.address): \(failure.text); \(cure); \(next)")
+        let words = retry.failed(
+            failure, privilege: "set another port, or let systemd pass the socket",
+            otherwise: "check the configured address")
+        fault("not-listening", "cannot listen on \(wish.address): \(words)")
     }
 
     private func fault(_ code: String, _ words: String) {
@@ -106,24 +90,18 @@ final class Listening {
     }
 
     func timeUp(now: Instant) {
-        guard let deadline, now >= deadline else { return }
-        self.deadline = nil
+        guard retry.isDue(now: now) else { return }
         if let source { source.isEnabled = true } else { open(afresh: false) }
     }
 
     private func accept() {
-        // Bounded, so that a flood leaves room for the connections that are there; the rest is reported again.
-        for _ in 0..<32 {
-            do throws(SocketFailure) {
-                guard let made = try socket?.accept() else { return }
-                gateway.admit(made, wish)
-            } catch {
-                // No descriptors or no memory. The connection stays in the queue, so the source would fire for ever.
-                source?.isEnabled = false
-                deadline = .now + .seconds(1)
-                gateway.expect(.now + .seconds(1))
-                return fault("cannot-accept", "cannot take a connection: \(error.text); goes on in 1 s")
-            }
+        do throws(SocketFailure) {
+            try socket?.acceptSome(while: { socket != nil }) { gateway.admit($0, wish) }
+        } catch {
+            source?.isEnabled = false
+            let words = retry.couldNotAccept(error)
+            if let deadline { gateway.expect(deadline) }
+            fault("cannot-accept", "cannot take a connection: \(words)")
         }
     }
 }

@@ -1,5 +1,6 @@
 internal import Base
 internal import EventLoop
+internal import Sockets
 
 /// The HTTP CONNECT front door (RFC 9110, 9.3.6): Apple's push names lead to this gateway, and nothing leads anywhere else.
 ///

@@ -1,21 +1,16 @@
 internal import Base
 internal import EventLoop
-internal import Glibc
+internal import Sockets
 
 /// One place where connections come in: a wish to listen there, and the socket once that came true.
 final class Door {
-    let wish: WebhookServer.Listener
+    let wish: ListenAddress
     private unowned let server: WebhookServer
-    private var socket: ListeningSocket?
+    private var socket: Socket?
     private var source: IOSource?
-    private var attempts = 0
-    /// When to try again to bind, or to accept.
-    private(set) var deadline: Instant?
+    private var retry = Retry()
 
-    /// After each failure to bind; then only a reload tries again, so that a port that is taken for good costs nothing.
-    private static let pauses: [Duration] = [1, 2, 5, 10, 30].map { .seconds($0) }
-
-    init(_ wish: WebhookServer.Listener, server: WebhookServer) {
+    init(_ wish: ListenAddress, server: WebhookServer) {
         self.wish = wish
         self.server = server
     }
@@ -24,7 +19,10 @@ final class Door {
     deinit { source?.cancel() }
 
     /// Where it does listen.
-    var address: WebhookServer.Listener? { source == nil ? nil : socket?.address }
+    var address: ListenAddress? { source == nil ? nil : socket?.localAddress }
+
+    /// When to try again to bind, or to accept.
+    var deadline: Instant? { retry.deadline }
 
     /// Connections are left to wait in the kernel while this is false.
     var isOpen: Bool = true {
@@ -34,10 +32,9 @@ final class Door {
     /// Tries to come to listen, if it does not; `afresh` forgets earlier failures.
     func open(afresh: Bool) {
         guard source == nil else { return }
-        if afresh { attempts = 0 }
-        deadline = nil
+        retry.begin(afresh: afresh)
         do throws(SocketFailure) {
-            let socket = try ListeningSocket(wish)
+            let socket = try Socket.listening(on: wish)
             do throws(LoopFailure) {
                 // Whatever else is ready goes first: a ring is not to wait for a flood.
                 source = try IOSource(server.loop, fd: socket.fd, .read, yields: true) { [weak self] _ in self?.accept()
@@ -59,44 +56,22 @@ final class Door {
     }
 
     private func failed(_ failure: SocketFailure) {
-        let cure =
-            switch failure.code {
-            case EADDRINUSE: "another program has the port (ss -ltnp shows it): stop it, or set another port"
-            case EACCES: "ports below 1024 need a privilege: set another port"
-            case EADDRNOTAVAIL: "this machine has no such address"
-            default: "check webhook.listen"
-            }
-        let next: String
-        if attempts < Self.pauses.count {
-            let pause = Self.pauses[attempts]
-            attempts += 1
-            deadline = .now + pause
-            next = "tries again in \(pause.nanoseconds / 1_000_000_000) s"
-        } else {
-            next = "gives up until the configuration is reloaded"
-        }
-        server.fault("not-listening", "webhooks cannot listen on \(wish): \(failure.text); \(cure); \(next)")
+        let words = retry.failed(failure, privilege: "set another port", otherwise: "check webhook.listen")
+        server.fault("not-listening", "webhooks cannot listen on \(wish): \(words)")
     }
 
     func timeUp(now: Instant) {
-        guard let deadline, now >= deadline else { return }
-        self.deadline = nil
+        guard retry.isDue(now: now) else { return }
         if let source { source.isEnabled = isOpen } else { open(afresh: false) }
     }
 
     private func accept() {
-        // Bounded, so that a flood leaves room for the connections that are there; the rest is reported again.
-        for _ in 0..<32 where isOpen {
-            do throws(SocketFailure) {
-                guard let made = try socket?.accept() else { return }
-                server.admit(made)
-            } catch {
-                // No descriptors or no memory. The connection stays in the queue, so the source would fire for ever.
-                source?.isEnabled = false
-                deadline = .now + .seconds(1)
-                server.fault("cannot-accept", "webhooks cannot take a connection: \(error.text); goes on in 1 s")
-                return server.arm()
-            }
+        do throws(SocketFailure) {
+            try socket?.acceptSome(while: { isOpen }) { server.admit($0) }
+        } catch {
+            source?.isEnabled = false
+            server.fault("cannot-accept", "webhooks cannot take a connection: \(retry.couldNotAccept(error))")
+            server.arm()
         }
     }
 }

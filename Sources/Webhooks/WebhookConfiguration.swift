@@ -1,7 +1,9 @@
+package import Sockets
+
 extension WebhookServer {
     /// Where to listen, who may come in, and the limits that keep a sender from harming the rest.
     package struct Configuration: Sendable, Equatable {
-        package var listeners: [Listener]
+        package var listeners: [ListenAddress]
         /// What a sender has to show; nobody comes in while it is empty.
         package var secret: [UInt8]
         /// PEM: a certificate with those above it, and its key. Nil: plain HTTP, on loopback only.
@@ -16,25 +18,10 @@ extension WebhookServer {
         /// Listeners beyond loopback are taken; those need a certificate as well.
         package var isOpenToNetwork = false
 
-        package init(listeners: [Listener] = [], secret: [UInt8] = []) {
+        package init(listeners: [ListenAddress] = [], secret: [UInt8] = []) {
             self.listeners = listeners
             self.secret = secret
         }
-    }
-
-    /// A numeric IP address and a TCP port.
-    package struct Listener: Sendable, Hashable, CustomStringConvertible {
-        /// IPv6 without brackets.
-        package var host: String
-        /// 0: any free port; `addresses` tells which it became.
-        package var port: UInt16
-
-        package init(host: String, port: UInt16) {
-            self.host = host
-            self.port = port
-        }
-
-        package var description: String { (host.contains(":") ? "[\(host)]" : host) + ":\(port)" }
     }
 
     /// A POST whose sender is known and whose body is here.

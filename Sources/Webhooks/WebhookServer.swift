@@ -1,6 +1,7 @@
 package import Base
 package import EventLoop
 internal import Glibc
+package import Sockets
 
 /// Webhooks in: POSTs over HTTP/1.1, for senders that speak no APNs. On the loop's thread.
 ///
@@ -107,7 +108,7 @@ package final class WebhookServer {
         arm()
     }
 
-    private func mayListen(_ wish: Listener) -> Bool {
+    private func mayListen(_ wish: ListenAddress) -> Bool {
         guard !wish.isLoopback else { return true }
         guard configuration.isOpenToNetwork else {
             fault(
@@ -147,7 +148,7 @@ package final class WebhookServer {
     }
 
     /// Where it listens now, with real port numbers, in the order of the configuration.
-    package var addresses: [Listener] { doors.compactMap(\.address) }
+    package var addresses: [ListenAddress] { doors.compactMap(\.address) }
 
     /// Connections at this moment.
     package var connectionCount: Int { guests.count }
@@ -160,15 +161,14 @@ package final class WebhookServer {
     private var isFull: Bool { guests.count >= configuration.connections }
 
     /// A socket that a door accepted.
-    func admit(_ connection: ListeningSocket.Connection) {
-        guard let http else {
-            close(connection.fd)
-            return
-        }
-        guests[connection.fd] = Guest(peer: connection.peer, now: .now)
-        let isAdded = working { http.add(connection.fd, address: connection.address) }
+    func admit(_ socket: Socket) {
+        guard let http else { return }
+        let address = socket.peerAddress
+        let fd = socket.giveUp()
+        guests[fd] = Guest(peer: address?.description ?? "", now: .now)
+        let isAdded = working { http.add(fd, address: address?.socketAddress ?? []) }
         if !isAdded {
-            guests[connection.fd] = nil
+            guests[fd] = nil
             fault("cannot-accept", "webhooks cannot take a connection: libmicrohttpd refuses it")
         }
         run()

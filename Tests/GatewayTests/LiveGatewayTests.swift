@@ -4,6 +4,7 @@ import Crypto
 import EventLoop
 import Foundation
 import Gateway
+import Sockets
 import Testing
 
 @Suite struct LiveGatewayTests {

@@ -26,19 +26,6 @@ import Testing
         #expect(PushEnvironment(serverName: nil) == .unknown)
     }
 
-    @Test func addressesAreNumbers() {
-        #expect(ListenAddress("127.0.0.1:2195") == .default)
-        #expect(ListenAddress("localhost:2195") == .default)
-        #expect(ListenAddress("[::1]:80")?.description == "[::1]:80")
-        #expect(ListenAddress("[::1]:80")?.isLoopback == true)
-        #expect(ListenAddress("127.9.9.9:1")?.isLoopback == true)
-        #expect(ListenAddress("0.0.0.0:1")?.isLoopback == false)
-        #expect(ListenAddress("[::]:1")?.isLoopback == false)
-        for bad in ["", ":", "127.0.0.1", "127.0.0.1:65536", "example.org:1", "[::1:1", "127.0.0.1:-1"] {
-            #expect(ListenAddress(bad) == nil, "\(bad)")
-        }
-    }
-
     @Test func theBucketRefills() {
         let start = Instant(nanoseconds: 0)
         var bucket = TokenBucket(burst: 3, perSecond: 10, now: start)

@@ -5,6 +5,7 @@ import EventLoop
 import Foundation
 import Gateway
 import HTTP2
+import Sockets
 import Testing
 
 /// A directory of its own for a test, removed at its end.

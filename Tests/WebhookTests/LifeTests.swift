@@ -1,6 +1,7 @@
 import Base
 import EventLoop
 import Glibc
+import Sockets
 import Testing
 import Webhooks
 
@@ -11,7 +12,7 @@ struct LifeTests {
         #expect(rig.server.addresses.isEmpty)
         rig.server.start()
         let address = try #require(rig.server.addresses.first)
-        #expect(address.host == "127.0.0.1" && address.port != 0)
+        #expect(address.host == [127, 0, 0, 1] && address.port != 0)
         let kept = try rig.client()
         kept.send(post())
         _ = try rig.replies(kept)
@@ -94,9 +95,9 @@ struct LifeTests {
         var new = Rig.configuration
         rig.server.reload(new)
         #expect(rig.server.addresses.map(\.port) == [first])
-        new.listeners = [.init(host: "::1", port: 0)]
+        new.listeners = [ListenAddress("[::1]:0")!]
         rig.server.reload(new)
-        #expect(rig.server.addresses.map(\.host) == ["::1"])
+        #expect(rig.server.addresses.map(\.host) == new.listeners.map(\.host))
         #expect(throws: NotConnected.self) { try Client(port: first) }
         new.listeners = []
         rig.server.reload(new)
@@ -106,7 +107,7 @@ struct LifeTests {
 
     @Test func aPortThatIsTakenIsSaidAndTriedAgain() throws {
         let rig = try Rig()
-        let other = try Rig { $0.listeners = [.init(host: "127.0.0.1", port: rig.port)] }
+        let other = try Rig { $0.listeners = [.init(host: [127, 0, 0, 1], port: rig.port)] }
         #expect(other.server.addresses.isEmpty)
         #expect(
             other.events.contains { $0.kind == .webhookFault && $0.message.contains("another program has the port") })
@@ -116,11 +117,11 @@ struct LifeTests {
     }
 
     @Test(arguments: ["0.0.0.0", "192.0.2.1", "::"]) func itDoesNotListenBeyondLoopbackUnasked(_ host: String) throws {
-        let rig = try Rig { $0.listeners = [.init(host: host, port: 0)] }
+        let rig = try Rig { $0.listeners = [ListenAddress(host: host, port: 0)!] }
         #expect(rig.server.addresses.isEmpty)
         #expect(rig.events.first?.text("cause") == "not-loopback")
         let plain = try Rig {
-            $0.listeners = [.init(host: host, port: 0)]
+            $0.listeners = [ListenAddress(host: host, port: 0)!]
             $0.isOpenToNetwork = true
         }
         #expect(plain.server.addresses.isEmpty)

@@ -1,6 +1,7 @@
 import Base
 import EventLoop
 import Glibc
+import Sockets
 import Testing
 import Webhooks
 
@@ -17,7 +18,7 @@ final class Rig {
     private var clients: [Client] = []
 
     static let secret = "c2VjcmV0IHNlY3JldCBzZWNyZXQgc2VjcmV0IQ"
-    static let here = WebhookServer.Listener(host: "127.0.0.1", port: 0)
+    static let here = ListenAddress(host: [127, 0, 0, 1], port: 0)
 
     init(
         start: Bool = true, library: String? = nil, _ change: (inout WebhookServer.Configuration) -> Void = { _ in }
