@@ -101,12 +101,18 @@ package struct DialectBook: Sendable {
         return detect(&view)
     }
 
-    func detect(_ view: inout PayloadView) -> Detection {
+    func detect(_ view: inout PayloadView) -> Detection { best(of: matches(&view)) }
+
+    /// Everyone whose payload it may be, in the order of their names.
+    private func matches(_ view: inout PayloadView) -> [Match] {
         var candidates: Set<Int> = []
         for member in view.root.members ?? [] { candidates.formUnion(byMember[member.name] ?? []) }
+        return candidates.sorted().compactMap { dialects[$0].match(&view) }
+    }
+
+    private func best(of matches: [Match]) -> Detection {
         var best: [Match] = []
-        for place in candidates.sorted() {
-            guard let match = dialects[place].match(&view) else { continue }
+        for match in matches {
             if let first = best.first {
                 if match.rank < first.rank { continue }
                 if match.rank > first.rank { best = [] }
@@ -147,29 +153,50 @@ package struct DialectBook: Sendable {
     package func read(_ payload: JSONValue, _ choice: Choice = Choice()) throws(PayloadFault) -> Reading {
         guard payload.members != nil else { throw PayloadFault("the payload is not a JSON object") }
         var view = PayloadView(payload)
+        let matches = matches(&view)
+        let reading = try read(&view, matches, choice)
+        // What rings although another family sees the end of a call in it would be the worst guess of all. Its own file is
+        // how a user says otherwise.
+        guard reading.signal.kind == .invite, self[reading.dialect]?.isOwn != true else { return reading }
+        for other in matches.map(\.dialect) where other.name != reading.dialect {
+            guard let end = other.end(in: &view) else { continue }
+            throw PayloadFault("\(other.title) says that this is \(end.article) \(end.rawValue): nothing rings")
+        }
+        return reading
+    }
+
+    private func read(
+        _ view: inout PayloadView, _ matches: [Match], _ choice: Choice
+    ) throws(PayloadFault) -> Reading {
         if let name = choice.dialect {
             guard let dialect = self[name] else {
                 return try readPlain(&view, choice, "there is no dialect \"\(name)\"")
             }
             if name == Self.plainName || dialect.match(&view) != nil {
-                return Reading(signal: try dialect.read(&view, choice.region), dialect: name, sureness: .certain)
+                return Reading(signal: try call(dialect, &view, choice), dialect: name, sureness: .certain)
             }
             // Ours, where it says so: what `ringctl push` and web hooks write rings whatever an app's own form is.
             if let own = self[Self.ownName], let match = own.match(&view), match.sureness == .certain {
-                return Reading(signal: try own.read(&view, choice.region), dialect: own.name, sureness: .certain)
+                return Reading(signal: try call(own, &view, choice), dialect: own.name, sureness: .certain)
             }
             return try readPlain(&view, choice, "it is no payload of \(dialect.title)")
         }
-        switch detect(&view) {
+        switch best(of: matches) {
         case .one(let match):
             return Reading(
-                signal: try match.dialect.read(&view, choice.region), dialect: match.dialect.name,
+                signal: try call(match.dialect, &view, choice), dialect: match.dialect.name,
                 sureness: match.sureness)
         case .ambiguous(let all):
             let names = all.map(\.dialect.name).joined(separator: " or ")
             return try readPlain(&view, choice, "it may be \(names)")
         case .none: return try readPlain(&view, choice, "no dialect knows it")
         }
+    }
+
+    private func call(
+        _ dialect: Dialect, _ view: inout PayloadView, _ choice: Choice
+    ) throws(PayloadFault) -> CallSignal {
+        try dialect.read(&view, choice.region, common: plain.kinds)
     }
 
     private func readPlain(
@@ -179,7 +206,7 @@ package struct DialectBook: Sendable {
             throw PayloadFault("\(why), and this app takes no plain form (plain = no): see ringctl dialects explain")
         }
         return Reading(
-            signal: try plain.read(&view, choice.region), dialect: Self.plainName, sureness: .none, plainBecause: why)
+            signal: try call(plain, &view, choice), dialect: Self.plainName, sureness: .none, plainBecause: why)
     }
 }
 
