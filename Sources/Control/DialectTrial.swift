@@ -14,7 +14,10 @@ struct Trial {
 
     /// By one dialect, whoever else may know it.
     func of(_ dialect: Dialect) throws(Refusal) {
-        let match = DialectBook([dialect]).match(dialect.name, payload)
+        // The plain form goes with every dialect.
+        let book = DialectBook(
+            dialect.name == DialectBook.plainName ? [dialect] : [DialectBook.builtIn.plain, dialect])
+        let match = book.match(dialect.name, payload)
         guard let match else {
             if session.isJSON {
                 try session.say(.object(("dialect", .string(dialect.name)), ("matches", false)))
@@ -24,7 +27,7 @@ struct Trial {
             }
             throw Refusal(status: 1, message: "")
         }
-        try tell(match, DialectBook([dialect]), .init(dialect: dialect.name))
+        try tell(match, book, .init(dialect: dialect.name))
     }
 
     /// As ringd finds it out.

@@ -48,12 +48,7 @@ package struct CallSignal: Sendable, Equatable {
 
     package var isVideo: Bool { video ?? false }
     /// It ends a call rather than announcing one.
-    package var isEnd: Bool {
-        switch kind {
-        case .cancel, .answeredElsewhere, .declinedElsewhere, .missed: true
-        case .invite, .update, .other: false
-        }
-    }
+    package var isEnd: Bool { kind.isEnd }
 
     /// A handle that is a telephone number in E.164, where a region is known and tells it; any other stays.
     package mutating func settleNumber(in region: PhoneRegion?) {

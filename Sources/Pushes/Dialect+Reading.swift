@@ -19,10 +19,13 @@ extension Dialect {
             && ["sip", "sips", "tel"].contains(String(decoding: scheme, as: UTF8.self).lowercased())
     }
 
-    func read(_ view: inout PayloadView, _ region: PhoneRegion? = nil) throws(PayloadFault) -> CallSignal {
+    /// `common`: where senders of all kinds say what a push is, for a family that leaves that to each app.
+    func read(
+        _ view: inout PayloadView, _ region: PhoneRegion? = nil, common: [ValueMap<CallSignal.Kind>] = []
+    ) throws(PayloadFault) -> CallSignal {
         if let opaque { throw PayloadFault("a push of \(title): \(opaque)") }
         var signal = CallSignal()
-        (signal.kind, signal.unknownKind) = kind(in: &view)
+        (signal.kind, signal.unknownKind) = kind(in: &view, common)
         if signal.kind == .other {
             throw PayloadFault("\(title) says that this is no call\(signal.unknownKind.map { " (\($0))" } ?? "")")
         }
@@ -66,16 +69,35 @@ extension Dialect {
 
     // MARK: What it is
 
-    private func kind(in view: inout PayloadView) -> (CallSignal.Kind, unknown: String?) {
+    private func kind(
+        in view: inout PayloadView, _ common: [ValueMap<CallSignal.Kind>]
+    ) -> (CallSignal.Kind, unknown: String?) {
         var unknown: String?
+        var isInvite = false
         for map in kinds {
             guard let (kind, word) = map.meaning(in: &view) else { continue }
             view.found("kind", at: map.path)
-            guard let word, kind == .invite else { return (kind, word.map { Text.clean($0, limit: 60) }) }
-            // A guess: what another place says for certain comes first.
-            unknown = unknown ?? Text.clean(word, limit: 60)
+            if kind == .invite {
+                // A guess: what another place says for certain comes first.
+                if let word { unknown = unknown ?? Text.clean(word, limit: 60) } else { isInvite = true }
+            } else if !isInvite || word == nil && kind.isEnd {
+                return (kind, word.map { Text.clean($0, limit: 60) })
+            }
         }
-        return (kind, unknown)
+        if isInvite { return (.invite, nil) }
+        guard unknown != nil || kind == .invite else { return (kind, nil) }
+        if let end = Self.end(said: common, in: &view) { return (end, nil) }
+        return (.invite, unknown)
+    }
+
+    /// That a call is over, if one of its places says so for certain.
+    func end(in view: inout PayloadView) -> CallSignal.Kind? { opaque == nil ? Self.end(said: kinds, in: &view) : nil }
+
+    private static func end(said maps: [ValueMap<CallSignal.Kind>], in view: inout PayloadView) -> CallSignal.Kind? {
+        for map in maps {
+            if let (kind, word) = map.meaning(in: &view), word == nil, kind.isEnd { return kind }
+        }
+        return nil
     }
 
     private func isVideo(in view: inout PayloadView) -> Bool? {
@@ -158,6 +180,14 @@ extension Dialect {
 }
 
 extension CallSignal.Kind {
+    /// It ends a call rather than announcing one.
+    var isEnd: Bool {
+        switch self {
+        case .cancel, .answeredElsewhere, .declinedElsewhere, .missed: true
+        case .invite, .update, .other: false
+        }
+    }
+
     /// `a` or `an`.
     var article: String {
         switch self {

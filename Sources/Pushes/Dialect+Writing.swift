@@ -28,7 +28,15 @@ extension Dialect {
         if let serial = signal.serial, let source = self[.serial].first {
             try put(.integer(serial), at: source.path.pointer, in: &payload)
         }
-        return try closed(payload)
+        let out = try closed(payload)
+        var view = PayloadView(out)
+        // What is written is to be read again; nobody knows the plain form by anything.
+        guard name == DialectBook.plainName || match(&view) != nil else {
+            throw PayloadFault(
+                "\(title): what was written is not known by [detect]; it lacks \(unmet(in: out).joined(separator: ", "))"
+            )
+        }
+        return out
     }
 
     private func put(_ text: String?, _ field: Field, in payload: inout JSONValue) throws(PayloadFault) {

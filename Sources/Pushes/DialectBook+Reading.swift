@@ -35,41 +35,51 @@ extension DialectBook {
     ) throws(PayloadFault) -> Reading {
         guard payload.members != nil else { throw PayloadFault("the payload is not a JSON object") }
         var view = PayloadView(payload, tellsPlaces: tellsPlaces)
-        var reading = try read(&view, choice)
+        let matches = self.matches(&view)
+        var reading = try read(&view, matches, choice)
         reading.places = view.places ?? [:]
+        // What rings although another family sees the end of a call in it would be the worst guess of all. Its own file is
+        // how a user says otherwise.
+        guard reading.signal.kind == .invite, self[reading.dialect]?.isOwn != true else { return reading }
+        for other in matches.map(\.dialect) where other.name != reading.dialect {
+            guard let end = other.end(in: &view) else { continue }
+            throw PayloadFault("\(other.title) says that this is \(end.article) \(end.rawValue): nothing rings")
+        }
         return reading
     }
 
-    private func read(_ view: inout PayloadView, _ choice: Choice) throws(PayloadFault) -> Reading {
+    private func read(
+        _ view: inout PayloadView, _ matches: [Match], _ choice: Choice
+    ) throws(PayloadFault) -> Reading {
         if let name = choice.dialect {
             guard let dialect = self[name] else {
                 return try readPlain(&view, choice, "there is no dialect \"\(name)\"")
             }
             if name == Self.plainName || dialect.match(&view) != nil {
-                return Reading(signal: try dialect.read(&view, choice.region), dialect: name, sureness: .certain)
+                return Reading(signal: try call(dialect, &view, choice), dialect: name, sureness: .certain)
             }
             // Ours, where it says so: what `ringctl push` and web hooks write rings whatever an app's own form is.
             if let own = self[Self.ownName], let match = own.match(&view), match.sureness == .certain {
-                return Reading(signal: try own.read(&view, choice.region), dialect: own.name, sureness: .certain)
+                return Reading(signal: try call(own, &view, choice), dialect: own.name, sureness: .certain)
             }
             return try readPlain(&view, choice, "it is no payload of \(dialect.title)")
         }
-        switch detect(&view) {
+        switch best(of: matches) {
         case .one(let match):
             return Reading(
-                signal: try match.dialect.read(&view, choice.region), dialect: match.dialect.name,
+                signal: try call(match.dialect, &view, choice), dialect: match.dialect.name,
                 sureness: match.sureness)
         case .ambiguous(let all):
             let names = all.map(\.dialect.name).joined(separator: " or ")
-            // What is no new call for one of them is not to ring because of the other.
-            for match in all where match.dialect.opaque == nil {
-                guard let signal = try? match.dialect.read(&view, nil), signal.kind == .invite else {
-                    throw PayloadFault("it may be \(names), and not for all of them it is a new call")
-                }
-            }
             return try readPlain(&view, choice, "it may be \(names)")
         case .none: return try readPlain(&view, choice, "no dialect knows it")
         }
+    }
+
+    private func call(
+        _ dialect: Dialect, _ view: inout PayloadView, _ choice: Choice
+    ) throws(PayloadFault) -> CallSignal {
+        try dialect.read(&view, choice.region, common: plain.kinds)
     }
 
     private func readPlain(
@@ -79,6 +89,6 @@ extension DialectBook {
             throw PayloadFault("\(why), and this app takes no plain form (plain = no): see ringctl dialects explain")
         }
         return Reading(
-            signal: try plain.read(&view, choice.region), dialect: Self.plainName, sureness: .none, plainBecause: why)
+            signal: try call(plain, &view, choice), dialect: Self.plainName, sureness: .none, plainBecause: why)
     }
 }

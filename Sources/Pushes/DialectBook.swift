@@ -101,12 +101,18 @@ package struct DialectBook: Sendable {
         return detect(&view)
     }
 
-    func detect(_ view: inout PayloadView) -> Detection {
+    func detect(_ view: inout PayloadView) -> Detection { best(of: matches(&view)) }
+
+    /// Everyone whose payload it may be, in the order of their names.
+    func matches(_ view: inout PayloadView) -> [Match] {
         var candidates: Set<Int> = []
         for member in view.root.members ?? [] { candidates.formUnion(byMember[member.name] ?? []) }
+        return candidates.sorted().compactMap { dialects[$0].match(&view) }
+    }
+
+    func best(of matches: [Match]) -> Detection {
         var best: [Match] = []
-        for place in candidates.sorted() {
-            guard let match = dialects[place].match(&view) else { continue }
+        for match in matches {
             if let first = best.first {
                 if match.rank < first.rank { continue }
                 if match.rank > first.rank { best = [] }

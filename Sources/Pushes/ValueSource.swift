@@ -103,7 +103,11 @@ struct ValueMap<Meaning: Sendable & Hashable>: Sendable, Hashable {
 
     /// Nil where there is no value, or none of them; the text where only `*` matched it.
     func meaning(in view: inout PayloadView) -> (meaning: Meaning, unknown: String?)? {
-        guard let value = view.value(at: path), let text = value.scalarText else { return nil }
+        guard let value = view.value(at: path) else { return nil }
+        guard let text = value.scalarText else {
+            // No word at all, and so one that nobody knows.
+            return entries.first { $0.pattern.isAny }.map { ($0.meaning, "{…}") }
+        }
         let folded = ValuePattern.folded(text.utf8)
         guard let entry = entries.first(where: { $0.pattern.matches(folded: folded) }) else { return nil }
         return (entry.meaning, entry.pattern.isAny ? text : nil)

@@ -46,6 +46,38 @@ struct DialectWritingTests {
         }
     }
 
+    /// As little as `ringctl push --dialect` may be told.
+    @Test(arguments: readable) func littleIsReadAgain(_ name: String) throws {
+        let book = DialectBook.builtIn
+        let dialect = try #require(book[name])
+        for kind in dialect.says {
+            for caller in kind == .invite ? ["Alice"] : [nil, "Alice"] {
+                var wanted = CallSignal()
+                wanted.kind = kind
+                wanted.key = dialect.hasID || kind != .invite ? "abc-1" : nil
+                wanted.callerName = caller
+                let payload = try dialect.write(wanted)
+                let reading = try book.read(payload, .init(dialect: name == DialectBook.plainName ? name : nil))
+                #expect(reading.dialect == name, "\(kind)")
+                #expect(reading.signal.kind == kind && reading.signal.key == wanted.key)
+            }
+        }
+    }
+
+    @Test func whatCouldNotBeReadIsNotWritten() throws {
+        let (book, faults) = DialectBook.builtIn.adding([
+            ("mine", "[dialect]\ntitle = T\n[detect]\nneed = /a\n[call]\nid = /id\nname = /n\n")
+        ])
+        #expect(faults.isEmpty)
+        let mine = try #require(book["mine"])
+        do {
+            _ = try mine.write(signal(.invite))
+            Issue.record("was written")
+        } catch {
+            #expect(error.description.contains("/a"))
+        }
+    }
+
     @Test func whatAFamilyCannotSayIsRefused() throws {
         let plivo = try #require(DialectBook.builtIn["plivo"])
         #expect(throws: PayloadFault.self) { try plivo.write(signal(.cancel)) }
