@@ -104,6 +104,12 @@ struct PayloadTests {
         }
     }
 
+    @Test func aComputersAddressIsNoNumber() throws {
+        let alert = #"{"groupKey":"g","alerts":[],"status":"firing","commonLabels":{"instance":"192.168.1.10"}}"#
+        let signal = try DialectBook.builtIn.read(try JSONValue.parse(alert), .init(region: PhoneRegion("FR"))).signal
+        #expect(signal.handle == "192.168.1.10" && signal.handleKind == .generic)
+    }
+
     @Test func nonsenseNumbersAreAbsent() throws {
         for value in ["0", "-1", "1e300", "\"abc\"", "[]", "null"] {
             #expect(try read(#"{"ttl":\#(value)}"#).ringTime == nil)
