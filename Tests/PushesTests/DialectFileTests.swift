@@ -8,7 +8,7 @@ struct DialectFileTests {
     @Test(arguments: DialectBook.builtInNames)
     func ours(_ name: String) throws {
         let text = try #require(DialectBook.text(of: name))
-        let (dialect, faults) = DialectFile.read(text, name: name, base: DialectBook.text(of:))
+        let (dialect, faults) = DialectFile.read(text, name: name, base: { name, _ in DialectBook.text(of: name) })
         #expect(faults.isEmpty)
         #expect(dialect?.title.isEmpty == false)
     }
@@ -69,6 +69,18 @@ struct DialectFileTests {
         #expect(two.plainBecause != nil, "equally good: neither")
     }
 
+    /// One in the place of ours, upon ours, and a third upon that one.
+    @Test func oneUponAnotherInThePlaceOfOurs() throws {
+        let (book, faults) = DialectBook.builtIn.adding([
+            ("twilio", "[dialect]\nextends = twilio\ntitle = T\n[call]\nname = /twi_params/who\n"),
+            ("z", "[dialect]\nextends = twilio\ntitle = Z\n[call]\nring = /z\n"),
+        ])
+        #expect(faults.isEmpty)
+        let payload = try JSONValue.parse(#"{"twi_call_sid":"CA1","twi_params":"who=Zoe&callerName=x","z":7}"#)
+        let signal = try book.read(payload, .init(dialect: "z")).signal
+        #expect(signal.callerName == "Zoe" && signal.ringTime == .seconds(7))
+    }
+
     @Test func circlesEnd() {
         let (_, faults) = DialectBook.builtIn.adding([
             ("a", "[dialect]\nextends = b\n"), ("b", "[dialect]\nextends = a\n"),
@@ -92,7 +104,7 @@ struct DialectFileTests {
     func faultsHaveWords(_ text: String, _ words: String) throws {
         let (dialect, faults) = DialectFile.read(
             "[dialect]\ntitle = T\n[detect]\nneed = /a\n[call]\nname = /n\n" + text, name: "mine",
-            base: DialectBook.text(of:))
+            base: { name, _ in DialectBook.text(of: name) })
         #expect(dialect == nil)
         let first = try #require(faults.first)
         #expect("\(first)".contains(words), "\(first)")
