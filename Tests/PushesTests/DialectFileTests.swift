@@ -81,6 +81,25 @@ struct DialectFileTests {
         #expect(signal.callerName == "Zoe" && signal.ringTime == .seconds(7))
     }
 
+    @Test func elementsOfAListThatIsText() throws {
+        let file = """
+            [dialect]
+            title = T
+            [detect]
+            need = /data
+            [unpack]
+            /data = json
+            /who = json
+            [call]
+            id = /data/legs/*/id
+            name = /who/*
+            serial = /data/legs/*/n
+            """
+        let payload = #"{"data":"{\"legs\":[{\"n\":1},{\"id\":\"7\",\"n\":9},3]}","who":"[null,\"Zoe\"]"}"#
+        let signal = try read(payload, [("mine", file)]).signal
+        #expect(signal.key == "7" && signal.callerName == "Zoe" && signal.serial == 9)
+    }
+
     @Test func circlesEnd() {
         let (_, faults) = DialectBook.builtIn.adding([
             ("a", "[dialect]\nextends = b\n"), ("b", "[dialect]\nextends = a\n"),
