@@ -6,7 +6,7 @@ package struct HandlePattern: Sendable, Hashable, CustomStringConvertible {
     /// As it was written, without the blanks around it.
     package let description: String
     /// What stands between the stars, in UTF-8; one piece where there is no star.
-    private let pieces: [Piece]
+    private let pieces: [BytePiece]
 
     /// Bytes that a pattern may have, and patterns that a list may have.
     package static let longest = 256
@@ -48,7 +48,7 @@ package struct HandlePattern: Sendable, Hashable, CustomStringConvertible {
         // What `normalise` makes of such a handle.
         let text = normal == Self.anonymous ? "" : normal
         pieces = text.utf8.split(separator: UInt8(ascii: "*"), omittingEmptySubsequences: false).map {
-            Piece(Array($0))
+            BytePiece(Array($0))
         }
     }
 
@@ -99,10 +99,10 @@ package struct HandlePattern: Sendable, Hashable, CustomStringConvertible {
     /// `spellings` brings the handle to them.
     package func resolved(in region: PhoneRegion?) -> HandlePattern {
         guard let region, pieces.count == 1, let number = Self.number(description, in: region) else { return self }
-        return HandlePattern(description, Piece(Array(number.utf8)))
+        return HandlePattern(description, BytePiece(Array(number.utf8)))
     }
 
-    private init(_ description: String, _ piece: Piece) {
+    private init(_ description: String, _ piece: BytePiece) {
         self.description = description
         pieces = [piece]
     }
@@ -201,36 +201,5 @@ package struct HandlePattern: Sendable, Hashable, CustomStringConvertible {
         }
         guard hasDigit else { return nil }
         return out.hasPrefix("00") ? "+" + out.dropFirst(2) : out
-    }
-}
-
-/// Bytes to be found in others, by Knuth, Morris and Pratt: no byte of the text is looked at twice.
-private struct Piece: Sendable, Hashable {
-    let bytes: [UInt8]
-    /// For each prefix, the length of the longest border: where to go on when the next byte does not fit.
-    private let borders: [Int]
-
-    init(_ bytes: [UInt8]) {
-        self.bytes = bytes
-        var borders = [Int](repeating: 0, count: bytes.count)
-        var length = 0
-        for index in bytes.indices.dropFirst() {
-            while length > 0, bytes[index] != bytes[length] { length = borders[length - 1] }
-            if bytes[index] == bytes[length] { length += 1 }
-            borders[index] = length
-        }
-        self.borders = borders
-    }
-
-    /// Behind its first place in `text`.
-    func end(in text: ArraySlice<UInt8>) -> Int? {
-        guard !bytes.isEmpty else { return text.startIndex }
-        var length = 0
-        for index in text.indices {
-            while length > 0, text[index] != bytes[length] { length = borders[length - 1] }
-            if text[index] == bytes[length] { length += 1 }
-            if length == bytes.count { return index + 1 }
-        }
-        return nil
     }
 }

@@ -34,11 +34,25 @@ package enum PhoneNumber {
     ///
     /// A number of any text takes at most some hundred steps.
     package static func e164(_ text: String, in region: PhoneRegion?) -> String? {
-        guard let (digits, isInternational) = PhoneDigits.read(text) else { return nil }
+        guard !isAddress(text), let (digits, isInternational) = PhoneDigits.read(text) else { return nil }
         let found = isInternational ? international(digits) : region.flatMap { dialled(digits, $0.plan) }
         // What would be another number when it is read again is no good as a name. E.164 has at most 15 digits.
         guard let found, (5...15).contains(found.count), international(found) == found else { return nil }
         return "+" + found.text
+    }
+
+    /// `192.168.1.10` is a computer's address (RFC 791) rather than a number with dots in it: what monitoring calls an
+    /// instance. Four pairs of digits may be a number, as some write it.
+    package static func isAddress(_ text: String) -> Bool {
+        guard text.utf8.count <= 15 else { return false }
+        let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        return parts.count == 4 && !parts.allSatisfy { $0.count == 2 }
+            && parts.allSatisfy { part in
+                guard part.allSatisfy({ (0x30...0x39).contains($0) }), part.first != 0x30 || part.count == 1 else {
+                    return false
+                }
+                return UInt8(String(decoding: part, as: UTF8.self)) != nil
+            }
     }
 
     /// How a number in E.164 may be written in the region itself; empty for a foreign one.

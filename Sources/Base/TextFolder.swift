@@ -12,7 +12,7 @@ package enum TextFolder {
     }
 
     /// Those whose names end in `suffix`, in the order of their names, at most `most` of them, each of at most `limit`
-    /// bytes. A folder that is not there has none. What is no ordinary file is passed over, so that nothing here waits.
+    /// bytes. A folder that is not there has none. What is no ordinary file is not read, so that nothing here waits.
     package static func read(_ folder: String, suffix: String, limit: Int, most: Int = 256) -> [File] {
         guard let handle = opendir(folder) else { return [] }
         defer { closedir(handle) }
@@ -23,7 +23,7 @@ package enum TextFolder {
             }
             if name.hasSuffix(suffix) && !name.hasPrefix(".") { names.append(name) }
         }
-        return names.sorted().prefix(most).compactMap { name in
+        return names.sorted().prefix(most).map { name in
             let path = folder + "/" + name
             let fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
             var file = File(name: String(name.dropLast(suffix.count)), path: path)
@@ -33,7 +33,10 @@ package enum TextFolder {
             }
             defer { close(fd) }
             var info = stat()
-            guard fstat(fd, &info) == 0, info.st_mode & S_IFMT == S_IFREG else { return nil }
+            guard fstat(fd, &info) == 0, info.st_mode & S_IFMT == S_IFREG else {
+                file.fault = "is no ordinary file"
+                return file
+            }
             var bytes: [UInt8] = []
             var chunk = [UInt8](repeating: 0, count: 8192)
             while bytes.count <= limit {
@@ -43,7 +46,8 @@ package enum TextFolder {
                     return file
                 }
                 if count == 0 {
-                    file.text = String(decoding: bytes, as: UTF8.self)
+                    file.text = String(validating: bytes, as: UTF8.self)
+                    if file.text == nil { file.fault = "is not UTF-8" }
                     return file
                 }
                 bytes.append(contentsOf: chunk[..<count])

@@ -48,7 +48,7 @@ package enum CallAction: Sendable, Equatable {
     /// The call began or changed: write its row, and publish it.
     case record(Call)
     /// A cancel came before its call: to be known after a restart, too.
-    case remember(CallKey)
+    case remember(CallKey, serial: Int64?)
     /// The app failed its duties once more; or so often that it gets no pushes.
     case strike(app: String, count: Int, isSuspended: Bool)
     /// Something worth knowing happened.

@@ -65,7 +65,7 @@ extension CallCenter {
             serial: [known?.serial, ending.serial].compactMap { $0 }.max(), stamp: known?.stamp)
         tombstones.put(key, stone, at: now)
         if known?.hadInvite == true { return .alreadyOver }
-        out.append(.remember(key))
+        out.append(.remember(key, serial: stone.serial))
         return .tombstone
     }
 
@@ -117,10 +117,19 @@ extension CallCenter {
     }
 
     /// What an earlier run knew to be over.
-    mutating func recall(_ key: CallKey, hadInvite: Bool, ended: Instant, at now: Instant) {
-        let until = ended + policy.tombstoneTime
-        guard until > now, tombstones[key, at: now] == nil else { return }
-        tombstones.put(key, .init(ended: ended, until: until, hadInvite: hadInvite), at: now)
+    mutating func recall(_ key: CallKey, _ old: Tombstones.Stone, at now: Instant) {
+        var stone = old
+        stone.until = stone.ended + policy.tombstoneTime
+        guard stone.until > now else { return }
+        // A key may have had several calls: the last of them counts, and what any of them knew.
+        if let known = tombstones[key, at: now] {
+            if known.ended > stone.ended {
+                (stone.ended, stone.until, stone.stamp) = (known.ended, known.until, known.stamp)
+            }
+            stone.hadInvite = stone.hadInvite || known.hadInvite
+            stone.serial = [known.serial, stone.serial].compactMap { $0 }.max()
+        }
+        tombstones.put(key, stone, at: now)
     }
 
     // MARK: A new call

@@ -95,7 +95,9 @@ package struct CallCenter: Sendable {
         case .cancelled(let uuid): end(uuid, .remoteEnded, at: now)
         case .restore(let invite, let began, let deadline, let how):
             restore(invite, began: began, deadline: deadline, how, at: now)
-        case .recall(let key, let hadInvite, let ended): recall(key, hadInvite: hadInvite, ended: ended, at: now)
+        case .recall(let key, let hadInvite, let ended, let serial, let stamp):
+            recall(
+                key, .init(ended: ended, until: ended, hadInvite: hadInvite, serial: serial, stamp: stamp), at: now)
         case .user(let uuid, let intent): user(uuid, intent, at: now)
         case .bannerClosed(let uuid, let isDismissal): bannerClosed(uuid, isDismissal: isDismissal, at: now)
         case .app(let app, let what): happened(what, to: app, at: now)

@@ -24,7 +24,8 @@ package enum CallEvent: Sendable, Hashable {
     /// A call that was live when the daemon last stopped; `began` and `deadline` are its first ones.
     case restore(Invite, began: Instant, deadline: Instant, Restored)
     /// A call that was over, or cancelled unheard, when the daemon last stopped.
-    case recall(CallKey, hadInvite: Bool, ended: Instant)
+    /// `serial`, `stamp`: its counter, and when it was sent.
+    case recall(CallKey, hadInvite: Bool, ended: Instant, serial: Int64? = nil, stamp: Int64? = nil)
     case user(CallUUID, Intent)
     /// The banner went away without a button. `isDismissal`: the user closed it, the server did not expire it.
     case bannerClosed(CallUUID, isDismissal: Bool)

@@ -89,8 +89,8 @@ enum Dialects {
         let name = file.hasSuffix(".dialect") ? String(file.dropLast(8)) : file
         let text = String(decoding: try InputFile.read(path, limit: DialectFile.sizeLimit), as: UTF8.self)
         let others = TextFolder.read(session.dialectFolder, suffix: ".dialect", limit: DialectFile.sizeLimit)
-        let (dialect, faults) = DialectFile.read(text, name: name) { below in
-            (below == name ? nil : others.first { $0.name == below }?.text) ?? DialectBook.text(of: below)
+        let (dialect, faults) = DialectFile.read(text, name: name) { below, above in
+            (below == above ? nil : others.first { $0.name == below }?.text) ?? DialectBook.text(of: below)
         }
         guard let dialect else {
             if session.isJSON {

@@ -31,7 +31,7 @@ extension Daemon {
             receive(
                 .recall(
                     CallKey(app: row.app, key: row.key), hadInvite: row.hadInvite,
-                    ended: now + .nanoseconds(-age)))
+                    ended: now + .nanoseconds(-age), serial: row.serial, stamp: row.stamp))
         }
         restore(snapshot.live)
     }

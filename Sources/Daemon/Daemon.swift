@@ -250,7 +250,8 @@ package actor Daemon {
             edges.store.record(row)
         case .strike(let app, let count, let isSuspended): struck(app, count, isSuspended: isSuspended)
         case .record(let call): record(call)
-        case .remember(let key): edges.store.rememberCancel(app: key.app, key: key.folded)
+        case .remember(let key, let serial):
+            edges.store.rememberCancel(app: key.app, key: key.folded, serial: serial)
         case .note(let kind, let call, let level, let message, let fields):
             emit(Event(kind, call: call, level: level, message, fields))
         }

@@ -26,7 +26,8 @@ extension CallRow {
             account: call.account, startedConnecting: time(call.startedConnecting), detail: call.detail,
             // Whoever ignores a call has seen it.
             isSeen: !category.hasPrefix("missed") || reason == .ignored, callBackHandle: call.callBack?.value ?? "",
-            callBackKind: call.callBack?.kind.word ?? "", isInRecents: isInRecents)
+            callBackKind: call.callBack?.kind.word ?? "", isInRecents: isInRecents, serial: call.invite.serial,
+            stamp: call.invite.stamp)
     }
 }
 

@@ -7,7 +7,7 @@ extension DialectBook {
         var all: [Dialect] = []
         for name in builtInNames {
             guard let text = text(of: name) else { continue }
-            let (dialect, faults) = DialectFile.read(text, name: name, base: Self.text(of:))
+            let (dialect, faults) = DialectFile.read(text, name: name, base: { base, _ in Self.text(of: base) })
             // A test reads all of them; a fault here would be a fault of the build.
             assert(faults.isEmpty, "\(name): \(faults)")
             if let dialect { all.append(dialect) }

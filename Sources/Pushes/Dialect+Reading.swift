@@ -207,7 +207,8 @@ extension CallSignal.HandleKind {
         default:
             let digits = handle.drop { $0 == "+" }
             let isNumber =
-                digits.count >= 3 && digits.allSatisfy { $0.isASCII && ($0.isNumber || " -().".contains($0)) }
+                !PhoneNumber.isAddress(handle) && digits.count >= 3
+                && digits.allSatisfy { $0.isASCII && ($0.isNumber || " -().".contains($0)) }
             self = isNumber ? .phoneNumber : .generic
         }
     }

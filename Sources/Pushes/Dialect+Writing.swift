@@ -7,7 +7,9 @@ extension Dialect {
         if let opaque { throw PayloadFault("\(title) cannot be written: \(opaque)") }
         var payload = JSONValue.object([])
         for constant in constants { try put(constant.value, at: constant.pointer, in: &payload) }
-        try writeKind(signal.kind, in: &payload)
+        // Who cannot say that a call answered here is to stay says what never ends one.
+        let isGentle = signal.endsRingingOnly && signal.kind == .cancel && !cancelsRingingOnly && says.contains(.missed)
+        try writeKind(isGentle ? .missed : signal.kind, in: &payload)
         try put(signal.key, .id, in: &payload)
         try put(signal.callerName, .name, in: &payload)
         try put(signal.handle, .handle, in: &payload)

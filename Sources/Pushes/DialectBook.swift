@@ -34,9 +34,9 @@ package struct DialectBook: Sendable {
         var own: [Dialect] = []
         var faults: [(name: String, fault: ConfigFault)] = []
         for file in files {
-            let (dialect, wrong) = DialectFile.read(file.text, name: file.name) { name in
+            let (dialect, wrong) = DialectFile.read(file.text, name: file.name) { name, above in
                 // One that extends its own name means ours.
-                (name == file.name ? nil : files.first { $0.name == name }?.text) ?? Self.text(of: name)
+                (name == above ? nil : files.first { $0.name == name }?.text) ?? Self.text(of: name)
             }
             faults += wrong.map { (file.name, $0) }
             guard var dialect else { continue }

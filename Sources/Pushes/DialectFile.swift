@@ -11,9 +11,10 @@ package enum DialectFile {
     static let mostMaps = 16
     static let mostConstants = 64
 
-    /// A file by itself, or upon the one that it `extends`. `base`: the text of a dialect that is known by this name.
+    /// A file by itself, or upon the one that it `extends`. `base`: the text of a dialect that is known by this name, and
+    /// the name of the file that extends it.
     package static func read(
-        _ text: String, name: String, base: (String) -> String? = { _ in nil }
+        _ text: String, name: String, base: (String, _ above: String) -> String? = { _, _ in nil }
     ) -> (dialect: Dialect?, faults: [ConfigFault]) {
         guard Dialect.isName(name) else {
             return (
@@ -21,7 +22,7 @@ package enum DialectFile {
                 [fault(0, "a dialect's name has lower-case letters, digits and hyphens, at most 40: not \"\(name)\"")]
             )
         }
-        var (lines, faults) = lines(text, base, depth: 0)
+        var (lines, faults) = lines(text, of: name, base, depth: 0)
         guard faults.isEmpty else { return (nil, faults) }
         var reader = DialectReader(name: name)
         for line in lines {
@@ -34,7 +35,7 @@ package enum DialectFile {
 
     /// The file's, upon those of the one below; their numbers are 0.
     private static func lines(
-        _ text: String, _ base: (String) -> String?, depth: Int
+        _ text: String, of name: String, _ base: (String, _ above: String) -> String?, depth: Int
     ) -> (lines: [INILine], faults: [ConfigFault]) {
         guard text.utf8.count <= sizeLimit else {
             return ([], [fault(1, "the file is larger than \(sizeLimit) bytes")])
@@ -45,12 +46,12 @@ package enum DialectFile {
             return (lines, faults)
         }
         guard depth < 4 else { return ([], [fault(extends.number, "extends goes too deep, or round in a circle")]) }
-        guard let below = base(extends.value) else {
+        guard let below = base(extends.value, name) else {
             return (
                 [], [fault(extends.number, "there is no dialect \"\(extends.value)\" to extend (ringctl dialects)")]
             )
         }
-        let (under, wrong) = Self.lines(below, base, depth: depth + 1)
+        let (under, wrong) = Self.lines(below, of: extends.value, base, depth: depth + 1)
         guard wrong.isEmpty else {
             return ([], [fault(extends.number, "\(extends.value), which it extends: \(wrong[0])")])
         }

@@ -6,6 +6,10 @@ extension DialectBook {
         let files = TextFolder.read(folder, suffix: ".dialect", limit: DialectFile.sizeLimit)
         let (book, faults) = builtIn.adding(files.compactMap { file in file.text.map { (file.name, $0) } })
         let unread = files.filter { $0.text == nil }.map { "\($0.path) \($0.fault)" }
-        return (book, unread + faults.map { "\(folder)/\($0.name).dialect: \($0.fault)" })
+        // A file may be called anything.
+        return (
+            book,
+            (unread + faults.map { "\(folder)/\($0.name).dialect: \($0.fault)" }).map { Text.clean($0, limit: 600) }
+        )
     }
 }

@@ -36,8 +36,10 @@ enum ISO8601 {
         if let sign = rest.first, sign == "+" || sign == "-" {
             rest = rest.dropFirst()
             guard let hours = number(2), hours < 24 else { return nil }
+            // Hours alone are ISO 8601, too, and what PostgreSQL writes.
+            let isWhole = rest.isEmpty
             _ = skip(":")
-            guard let minutes = number(2), minutes < 60 else { return nil }
+            guard let minutes = isWhole ? 0 : number(2), minutes < 60 else { return nil }
             offset = (hours * 60 + minutes) * 60 * (sign == "-" ? -1 : 1)
         } else if !rest.isEmpty && !skip("Zz") {
             return nil

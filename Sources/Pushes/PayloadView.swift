@@ -41,33 +41,31 @@ struct PayloadView {
     }
 
     /// The value there; nil where there is none, or null.
-    mutating func value(at path: Path) -> JSONValue? {
-        var here = root
-        var openings = path.openings[...]
-        for (depth, token) in path.pointer.tokens.enumerated() {
-            if let opening = openings.first, opening.depth == depth {
-                openings = openings.dropFirst()
-                guard let inner = open(here, opening.form) else { return nil }
-                here = inner
-            }
-            guard token != .each else { return nil }
-            guard let next = JSONPointer.step(here, token) else { return nil }
-            here = next
-        }
-        return here == .null ? nil : here
-    }
+    mutating func value(at path: Path) -> JSONValue? { walk(root, path, 0..<path.pointer.tokens.count) }
 
     /// Every value there, for a path with `*`; at most a thousand.
     mutating func values(at path: Path) -> [JSONValue] {
-        guard let star = path.pointer.tokens.firstIndex(of: .each) else { return value(at: path).map { [$0] } ?? [] }
-        var list: JSONValue? = root
-        for token in path.pointer.tokens[..<star] { list = list.flatMap { JSONPointer.step($0, token) } }
-        guard case .array(let elements)? = list else { return [] }
-        return elements.prefix(1000).compactMap { element in
-            var here: JSONValue? = element
-            for token in path.pointer.tokens[(star + 1)...] { here = here.flatMap { JSONPointer.step($0, token) } }
-            return here == .null ? nil : here
+        let tokens = path.pointer.tokens
+        guard let star = tokens.firstIndex(of: .each) else { return value(at: path).map { [$0] } ?? [] }
+        var list = walk(root, path, 0..<star)
+        if let held = list, let opening = path.openings.first(where: { $0.depth == star }) {
+            list = open(held, opening.form)
         }
+        guard case .array(let elements)? = list else { return [] }
+        return elements.prefix(1000).compactMap { walk($0, path, (star + 1)..<tokens.count) }
+    }
+
+    private mutating func walk(_ start: JSONValue, _ path: Path, _ steps: Range<Int>) -> JSONValue? {
+        var here = start
+        for depth in steps {
+            if let opening = path.openings.first(where: { $0.depth == depth }) {
+                guard let inner = open(here, opening.form) else { return nil }
+                here = inner
+            }
+            guard let next = JSONPointer.step(here, path.pointer.tokens[depth]) else { return nil }
+            here = next
+        }
+        return here == .null ? nil : here
     }
 
     private mutating func open(_ value: JSONValue, _ form: Unpacking) -> JSONValue? {

@@ -1,3 +1,4 @@
+internal import Base
 internal import JSON
 
 /// What a value in a payload is held against: words as people write them, compared by their letters and digits alone
@@ -6,7 +7,7 @@ struct ValuePattern: Sendable, Hashable {
     /// As it was written.
     let text: String
     /// What stands between the stars.
-    private let pieces: [[UInt8]]
+    private let pieces: [BytePiece]
 
     static let any = ValuePattern("*")!
 
@@ -14,13 +15,13 @@ struct ValuePattern: Sendable, Hashable {
     init?(_ text: String) {
         self.text = text
         pieces = text.utf8.split(separator: UInt8(ascii: "*"), omittingEmptySubsequences: false).map {
-            Self.folded($0)
+            BytePiece(Self.folded($0))
         }
-        let isEmpty = pieces.allSatisfy(\.isEmpty)
+        let isEmpty = pieces.allSatisfy(\.bytes.isEmpty)
         guard pieces.count <= 9, text == "*" || !isEmpty else { return nil }
     }
 
-    var isAny: Bool { pieces.count == 2 && pieces.allSatisfy(\.isEmpty) }
+    var isAny: Bool { pieces.count == 2 && pieces.allSatisfy(\.bytes.isEmpty) }
 
     /// Lower-case letters and digits, and whatever is beyond ASCII; of a long text its beginning.
     static func folded(_ text: some Sequence<UInt8>) -> [UInt8] {
@@ -42,23 +43,17 @@ struct ValuePattern: Sendable, Hashable {
     }
 
     func matches(folded text: [UInt8]) -> Bool {
-        guard pieces.count > 1, let first = pieces.first, let last = pieces.last else { return pieces.first == text }
+        guard let first = pieces.first?.bytes, let last = pieces.last?.bytes else { return false }
+        guard pieces.count > 1 else { return first == text }
         guard text.count >= first.count + last.count, text.starts(with: first),
-            text.reversed().starts(with: last.reversed())
+            text.suffix(last.count).elementsEqual(last)
         else { return false }
         var rest = text[first.count..<(text.count - last.count)]
-        for piece in pieces.dropFirst().dropLast() where !piece.isEmpty {
-            guard let end = Self.end(of: piece, in: rest) else { return false }
+        for piece in pieces.dropFirst().dropLast() {
+            guard let end = piece.end(in: rest) else { return false }
             rest = rest[end...]
         }
         return true
-    }
-
-    private static func end(of piece: [UInt8], in text: ArraySlice<UInt8>) -> Int? {
-        guard piece.count <= text.count else { return nil }
-        for start in text.startIndex...(text.endIndex - piece.count)
-        where text[start..<(start + piece.count)].elementsEqual(piece) { return start + piece.count }
-        return nil
     }
 }
 

@@ -37,13 +37,18 @@ package struct CallRow: Sendable, Equatable {
     package var callBackKind: String
     /// False if the app keeps its calls out of recents (CXProviderConfiguration.includesCallsInRecents).
     package var isInRecents: Bool
+    /// The provider's counter, and when it sent the call, nanoseconds since 1970: what a call of the same id has to be
+    /// newer than.
+    package var serial: Int64?
+    package var stamp: Int64?
 
     package init(
         uuid: CallUUID, app: String, key: String, callerName: String, handle: String, handleKind: String,
         isVideo: Bool, began: WallTime, answered: WallTime?, connected: WallTime?, ended: WallTime?, reason: String,
         category: String, rangMilliseconds: Int64, isOutgoing: Bool = false, account: String = "",
         contact: String = "", startedConnecting: WallTime? = nil, detail: String = "", isSeen: Bool = false,
-        callBackHandle: String = "", callBackKind: String = "", isInRecents: Bool = true
+        callBackHandle: String = "", callBackKind: String = "", isInRecents: Bool = true, serial: Int64? = nil,
+        stamp: Int64? = nil
     ) {
         self.uuid = uuid
         self.app = app
@@ -68,6 +73,8 @@ package struct CallRow: Sendable, Equatable {
         self.callBackHandle = callBackHandle
         self.callBackKind = callBackKind
         self.isInRecents = isInRecents
+        self.serial = serial
+        self.stamp = stamp
     }
 
     package var isMissed: Bool { category.hasPrefix("missed") }
@@ -142,6 +149,8 @@ package struct OverRow: Sendable, Equatable {
     package let ended: WallTime
     /// False for a cancel whose call never came.
     package let hadInvite: Bool
+    package let serial: Int64?
+    package let stamp: Int64?
 }
 
 /// An event as it is kept: fields as JSON text.

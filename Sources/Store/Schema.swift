@@ -74,6 +74,12 @@ enum Schema {
             token BLOB NOT NULL, server_device TEXT NOT NULL, at INTEGER NOT NULL,
             PRIMARY KEY (app, kind, environment)) WITHOUT ROWID;
         """,
+        // What a call has to be newer than whose id was used before.
+        """
+        ALTER TABLE call ADD COLUMN serial INTEGER;
+        ALTER TABLE call ADD COLUMN stamp INTEGER;
+        ALTER TABLE cancelled ADD COLUMN serial INTEGER;
+        """,
     ]
 
     static func migrate(_ database: Database) throws(StoreFailure) {

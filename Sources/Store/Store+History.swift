@@ -27,7 +27,7 @@ extension Store {
     private static func upsert(_ call: CallRow, _ database: Database) throws(StoreFailure) {
         try database.run(
             """
-            INSERT INTO call (\(CallRow.columns)) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+            INSERT INTO call (\(CallRow.columns)) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
             ON CONFLICT (uuid) DO UPDATE SET app = excluded.app, key = excluded.key, caller = excluded.caller,
                 handle = excluded.handle, handle_kind = excluded.handle_kind, video = excluded.video,
                 began = excluded.began, answered = excluded.answered, connected = excluded.connected,
@@ -35,7 +35,8 @@ extension Store {
                 rang_ms = excluded.rang_ms, account = excluded.account, outgoing = excluded.outgoing,
                 contact = excluded.contact, connecting = excluded.connecting, detail = excluded.detail,
                 seen = CASE WHEN call.ended IS NULL THEN excluded.seen ELSE max(call.seen, excluded.seen) END,
-                call_back = excluded.call_back, call_back_kind = excluded.call_back_kind, recents = excluded.recents
+                call_back = excluded.call_back, call_back_kind = excluded.call_back_kind, recents = excluded.recents,
+                serial = excluded.serial, stamp = excluded.stamp
             """,
             [
                 .text(call.uuid.description), .text(call.app), .text(call.key), .text(call.callerName),
@@ -46,6 +47,7 @@ extension Store {
                 .integer(call.isOutgoing ? 1 : 0), .text(call.contact),
                 .optional(call.startedConnecting?.nanoseconds), .text(call.detail), .integer(call.isSeen ? 1 : 0),
                 .text(call.callBackHandle), .text(call.callBackKind), .integer(call.isInRecents ? 1 : 0),
+                .optional(call.serial), .optional(call.stamp),
             ])
     }
 
@@ -202,7 +204,8 @@ extension Store {
 extension CallRow {
     static let columns = """
         uuid, app, key, caller, handle, handle_kind, video, began, answered, connected, ended, reason, category, rang_ms, \
-        account, outgoing, contact, connecting, detail, seen, call_back, call_back_kind, recents
+        account, outgoing, contact, connecting, detail, seen, call_back, call_back_kind, recents, \
+        serial, stamp
         """
 
     init?(_ row: Database.Row) {
@@ -214,6 +217,7 @@ extension CallRow {
             answered: time(8), connected: time(9), ended: time(10), reason: row.text(11), category: row.text(12),
             rangMilliseconds: row.integer(13), isOutgoing: row.integer(15) != 0, account: row.text(14),
             contact: row.text(16), startedConnecting: time(17), detail: row.text(18), isSeen: row.integer(19) != 0,
-            callBackHandle: row.text(20), callBackKind: row.text(21), isInRecents: row.integer(22) != 0)
+            callBackHandle: row.text(20), callBackKind: row.text(21), isInRecents: row.integer(22) != 0,
+            serial: row.optionalInteger(23), stamp: row.optionalInteger(24))
     }
 }

@@ -95,14 +95,14 @@ package final class Store: Sendable {
             snapshot.over.append(
                 OverRow(
                     app: row.text(0), key: row.text(1), ended: WallTime(nanoseconds: row.integer(2)),
-                    hadInvite: row.integer(3) != 0))
+                    hadInvite: row.integer(3) != 0, serial: row.optionalInteger(4), stamp: row.optionalInteger(5)))
         }
         return snapshot
     }
 
     static let over = """
-        SELECT app, key, ended, 1 FROM call WHERE ended > ?1
-        UNION ALL SELECT app, key, wall, 0 FROM cancelled WHERE wall > ?1 LIMIT 4096
+        SELECT app, key, ended, 1, serial, stamp FROM call WHERE ended > ?1
+        UNION ALL SELECT app, key, wall, 0, serial, NULL FROM cancelled WHERE wall > ?1 LIMIT 4096
         """
 
     /// How far back calls that are over matter.
@@ -145,8 +145,8 @@ package final class Store: Sendable {
     }
 
     /// A cancel that came before its call.
-    package func rememberCancel(app: String, key: String) {
-        gather { $0.cancels.append((app, key, .now)) }
+    package func rememberCancel(app: String, key: String, serial: Int64? = nil) {
+        gather { $0.cancels.append((app, key, .now, serial)) }
     }
 
     package func clearLive(_ uuid: CallUUID) {
@@ -164,7 +164,7 @@ package final class Store: Sendable {
     /// beyond `mostWaiting` the oldest gives way.
     struct Waiting: Sendable {
         var events: [EventRow] = []
-        var cancels: [(app: String, key: String, at: WallTime)] = []
+        var cancels: [(app: String, key: String, at: WallTime, serial: Int64?)] = []
         /// The last word on each slot and each token; both are bounded by how many of them there are.
         var mail = LastWords<MailRow.Slot, MailRow>()
         var feedback = LastWords<[UInt8], WallTime>()
@@ -213,8 +213,10 @@ package final class Store: Sendable {
         }
         for cancel in batch.cancels {
             try database.run(
-                "INSERT OR REPLACE INTO cancelled VALUES (?, ?, ?)",
-                [.text(cancel.app), .text(cancel.key), .integer(cancel.at.nanoseconds)])
+                "INSERT OR REPLACE INTO cancelled (app, key, wall, serial) VALUES (?, ?, ?, ?)",
+                [
+                    .text(cancel.app), .text(cancel.key), .integer(cancel.at.nanoseconds), .optional(cancel.serial),
+                ])
         }
         if let last = batch.cancels.last {
             try database.run(

@@ -166,6 +166,34 @@ struct RingTests {
         #expect(world.push(.invite(other)) == .rings(other.uuid))
     }
 
+    /// An alert that fires again after a restart rings; the notification that is known does not.
+    @Test func whatIsNewerByItsCounterRingsAfterARestartToo() {
+        for hadInvite in [true, false] {
+            var world = World()
+            let now = world.now
+            // Two calls of one id, in whatever order they are read.
+            world.send(.recall(invite.callKey, hadInvite: hadInvite, ended: now + .seconds(-5), serial: 7))
+            world.send(.recall(invite.callKey, hadInvite: hadInvite, ended: now + .seconds(-50), serial: 6))
+            var known = invite
+            known.serial = 7
+            var newer = invite
+            newer.serial = 8
+            if hadInvite { #expect(world.push(.invite(known)) == .alreadyOver) }
+            guard case .rings? = world.push(.invite(newer)) else {
+                Issue.record("a newer call does not ring (\(hadInvite))")
+                continue
+            }
+        }
+    }
+
+    @Test func aResentPushWithAFastClockIsKnownAfterARestart() {
+        var world = World()
+        var ahead = Invite.sample("42", sentAt: world.now + .seconds(3600))
+        ahead.stamp = 1_764_486_702_000_000_000
+        world.send(.recall(ahead.callKey, hadInvite: true, ended: world.now, stamp: ahead.stamp))
+        #expect(world.push(.invite(ahead)) == .alreadyOver)
+    }
+
     @Test func aRestoredRingIsNoLongerThanAny() {
         var world = World()
         let far = Instant(nanoseconds: .max)

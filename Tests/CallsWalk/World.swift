@@ -266,7 +266,7 @@ package struct World: Sendable {
             withdrawn.append(call.uuid)
         case .annotate(let call, let reason): annotated[call.uuid] = reason
         case .record(let call): recorded(call)
-        case .remember(let key): remembered.insert(key)
+        case .remember(let key, _): remembered.insert(key)
         case .strike(let app, let count, let isSuspended): strikes.append((app, count, isSuspended))
         case .note(let kind, let call, _, _, _): if !isForgetful { notes.append((kind, call)) }
         }

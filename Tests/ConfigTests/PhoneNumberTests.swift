@@ -65,6 +65,15 @@ struct PhoneNumberTests {
         #expect(PhoneNumber.e164(text, in: PhoneRegion("DE")) == nil)
     }
 
+    /// What Alertmanager calls an instance was a French number.
+    @Test(arguments: PhoneRegion.codes) func addressesOfComputersAreNone(_ region: String) {
+        for address in ["192.168.1.10", "172.16.254.1", "10.0.0.12", "8.8.8.8", "255.255.255.255", "93.184.215.14"] {
+            #expect(PhoneNumber.e164(address, in: PhoneRegion(region)) == nil)
+        }
+        #expect(PhoneNumber.e164("70.12.34.56", in: PhoneRegion("BF")) == "+22670123456", "pairs of digits")
+        #expect(PhoneNumber.e164("01.23.45.67.89", in: PhoneRegion("FR")) == "+33123456789")
+    }
+
     @Test func withoutARegionOnlyAPlusTells() {
         #expect(PhoneNumber.e164("+49 (0)30 123 45 67", in: nil) == "+49301234567")
         #expect(PhoneNumber.e164("0049 30 1234567", in: nil) == nil)

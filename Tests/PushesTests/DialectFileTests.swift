@@ -9,7 +9,7 @@ struct DialectFileTests {
     @Test(arguments: DialectBook.builtInNames)
     func ours(_ name: String) throws {
         let text = try #require(DialectBook.text(of: name))
-        let (dialect, faults) = DialectFile.read(text, name: name, base: DialectBook.text(of:))
+        let (dialect, faults) = DialectFile.read(text, name: name, base: { name, _ in DialectBook.text(of: name) })
         #expect(faults.isEmpty)
         #expect(dialect?.title.isEmpty == false)
     }
@@ -90,6 +90,37 @@ struct DialectFileTests {
         #expect(throws: PayloadFault.self) { try read(#"{"x":1,"id":"1","n":"N","state":"gone"}"#, files) }
     }
 
+    /// One in the place of ours, upon ours, and a third upon that one.
+    @Test func oneUponAnotherInThePlaceOfOurs() throws {
+        let (book, faults) = DialectBook.builtIn.adding([
+            ("twilio", "[dialect]\nextends = twilio\ntitle = T\n[call]\nname = /twi_params/who\n"),
+            ("z", "[dialect]\nextends = twilio\ntitle = Z\n[call]\nring = /z\n"),
+        ])
+        #expect(faults.isEmpty)
+        let payload = try JSONValue.parse(#"{"twi_call_sid":"CA1","twi_params":"who=Zoe&callerName=x","z":7}"#)
+        let signal = try book.read(payload, .init(dialect: "z")).signal
+        #expect(signal.callerName == "Zoe" && signal.ringTime == .seconds(7))
+    }
+
+    @Test func elementsOfAListThatIsText() throws {
+        let file = """
+            [dialect]
+            title = T
+            [detect]
+            need = /data
+            [unpack]
+            /data = json
+            /who = json
+            [call]
+            id = /data/legs/*/id
+            name = /who/*
+            serial = /data/legs/*/n
+            """
+        let payload = #"{"data":"{\"legs\":[{\"n\":1},{\"id\":\"7\",\"n\":9},3]}","who":"[null,\"Zoe\"]"}"#
+        let signal = try read(payload, [("mine", file)]).signal
+        #expect(signal.key == "7" && signal.callerName == "Zoe" && signal.serial == 9)
+    }
+
     @Test func circlesEnd() {
         let (_, faults) = DialectBook.builtIn.adding([
             ("a", "[dialect]\nextends = b\n"), ("b", "[dialect]\nextends = a\n"),
@@ -113,7 +144,7 @@ struct DialectFileTests {
     func faultsHaveWords(_ text: String, _ words: String) throws {
         let (dialect, faults) = DialectFile.read(
             "[dialect]\ntitle = T\n[detect]\nneed = /a\n[call]\nname = /n\n" + text, name: "mine",
-            base: DialectBook.text(of:))
+            base: { name, _ in DialectBook.text(of: name) })
         #expect(dialect == nil)
         let first = try #require(faults.first)
         #expect("\(first)".contains(words), "\(first)")

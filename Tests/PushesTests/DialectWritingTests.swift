@@ -78,6 +78,18 @@ struct DialectWritingTests {
         }
     }
 
+    /// Twilio's cancels come to the device that took the call, too; in ringd's own form they are not to end it.
+    @Test func aCancelForRingingCallsStaysOne() throws {
+        let book = DialectBook.builtIn
+        let twilio = try JSONValue.parse(#"{"twi_call_sid":"CA1","twi_message_type":"twilio.voice.cancel"}"#)
+        let signal = try book.read(twilio).signal
+        #expect(signal.kind == .cancel && signal.endsRingingOnly)
+        let own = try book.read(try #require(book[DialectBook.ownName]).write(signal)).signal
+        #expect(own.kind == .missed && own.key == "CA1")
+        let again = try book.read(try #require(book["twilio"]).write(signal)).signal
+        #expect(again.kind == .cancel && again.endsRingingOnly)
+    }
+
     @Test func whatAFamilyCannotSayIsRefused() throws {
         let plivo = try #require(DialectBook.builtIn["plivo"])
         #expect(throws: PayloadFault.self) { try plivo.write(signal(.cancel)) }

@@ -96,12 +96,21 @@ struct PayloadTests {
         #expect(try sent(#""2025-11-30T07:11:42Z""#) == second * 1_000_000_000)
         #expect(try sent(#""2025-11-30T07:11:42.250Z""#) == second * 1_000_000_000 + 250_000_000)
         #expect(try sent(#""2025-11-30 08:11:42+01:00""#) == second * 1_000_000_000)
+        #expect(try sent(#""2025-11-30 08:11:42+01""#) == second * 1_000_000_000)
+        #expect(try sent(#""2025-11-30 03:41:42.0-0330""#) == second * 1_000_000_000)
+        #expect(try sent(#""2025-11-30T08:11:42+01:""#) == nil)
         for nonsense in [
             "0", "-5", "\"\"", "\"soon\"", "1e300", "null", "{}", "\"2025-13-30T07:11:42Z\"",
             "\"2025-11-30T07:11:42Zx\"",
         ] {
             #expect(try sent(nonsense) == nil, "\(nonsense)")
         }
+    }
+
+    @Test func aComputersAddressIsNoNumber() throws {
+        let alert = #"{"groupKey":"g","alerts":[],"status":"firing","commonLabels":{"instance":"192.168.1.10"}}"#
+        let signal = try DialectBook.builtIn.read(try JSONValue.parse(alert), .init(region: PhoneRegion("FR"))).signal
+        #expect(signal.handle == "192.168.1.10" && signal.handleKind == .generic)
     }
 
     @Test func nonsenseNumbersAreAbsent() throws {

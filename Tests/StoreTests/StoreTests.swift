@@ -127,16 +127,21 @@ struct StoreTests {
         let rig = Rig()
         do {
             let store = try rig.open()
-            store.rememberCancel(app: "a.b", key: "early")
+            store.rememberCancel(app: "a.b", key: "early", serial: 6)
             var recent = row(1)
             recent.ended = .now
+            recent.serial = 7
+            recent.stamp = 8
             store.record(recent)
             store.record(row(2))
             try rig.flush(store)
         }
         let over = try rig.open().snapshot().over
         #expect(Set(over.map(\.key)) == ["early", "k1"])
-        #expect(over.first { $0.key == "early" }?.hadInvite == false)
+        let early = try #require(over.first { $0.key == "early" })
+        #expect(!early.hadInvite && early.serial == 6 && early.stamp == nil)
+        let known = try #require(over.first { $0.key == "k1" })
+        #expect(known.hadInvite && known.serial == 7 && known.stamp == 8)
     }
 
     @Test func aRefusingDatabaseIsSaidOnce() throws {
