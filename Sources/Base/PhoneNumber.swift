@@ -83,7 +83,8 @@ package enum PhoneNumber {
         if digits.starts(with: code) {
             // International, but for the plus.
             let rest = plan.stripped(digits.dropFirst(code.count), isAbroad: true)
-            if !plan.isShaped(digits) && plan.isShaped(rest) || plan.fit(digits) == .tooLong {
+            // Where a number of here would have its prefix, this is how senders write E.164 without a plus.
+            if plan.isShaped(rest) && (plan.isPrefixWritten || !plan.isShaped(digits)) || plan.fit(digits) == .tooLong {
                 let number = plan.significant(rest, isAbroad: true)
                 return plan.fit(number) == .possible ? code.appending(number) : nil
             }
@@ -93,6 +94,8 @@ package enum PhoneNumber {
         // A prefix says that a whole number follows it; so does the 0 that belongs to numbers where there is none.
         let isWhole = number != digits || digits[0] == 0
         guard number.count >= (isWhole ? min(6, plan.least) : plan.least) else { return nil }
-        return isWhole || plan.isShaped(number) ? code.appending(number) : nil
+        // Without the prefix that people here write, it is of another town, or of another country without its plus: to call
+        // it back as ours would reach somebody else.
+        return isWhole || !plan.isPrefixWritten && plan.isShaped(number) ? code.appending(number) : nil
     }
 }
