@@ -79,7 +79,7 @@ package enum INI {
 
 /// What is wrong with a line of a file that people write. The rest is in force.
 package struct ConfigFault: Sendable, Equatable, CustomStringConvertible {
-    /// From 1.
+    /// From 1; 0 where it is no line's fault.
     package let line: Int
     /// `section.key`, where it is one key's fault.
     package let key: String?
@@ -91,5 +91,5 @@ package struct ConfigFault: Sendable, Equatable, CustomStringConvertible {
         self.reason = reason
     }
 
-    package var description: String { "line \(line): " + (key.map { "\($0): " } ?? "") + reason }
+    package var description: String { (line > 0 ? "line \(line): " : "") + (key.map { "\($0): " } ?? "") + reason }
 }

@@ -76,7 +76,7 @@ extension CallCenter {
         guard let call = live.first, live.count == 1, call.state.isRinging, now - call.began < policy.longestRing,
             !lately.contains(where: { $0.app == ending.app && $0.ended.map { now - $0 < policy.lifetime } ?? false })
         else {
-            return .unusable("a \(ending.reason.word) push without a call id, and not one call that it could mean")
+            return .unusable("it ends a call and names none, and the app has not exactly one that rings")
         }
         return finish(call, ending, at: now)
     }

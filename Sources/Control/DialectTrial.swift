@@ -72,7 +72,9 @@ struct Trial {
         try head(match)
         for (name, value) in fields(reading.signal) {
             let place = reading.places[Self.fieldOfFile[name] ?? name].map { session.style(.dim, "  from \($0)") } ?? ""
-            try session.say("  " + name.rightPadded(to: 16) + (value.string ?? value.encoded()) + place)
+            try session.say(
+                "  " + String(name.map { $0 == "_" ? " " : $0 }).rightPadded(to: 16) + (value.string ?? value.encoded())
+                    + place)
         }
     }
 
@@ -82,7 +84,7 @@ struct Trial {
         }
         let sureness = match.sureness.rawValue
         try session.say("\(session.style(.bold, match.dialect.name)) (\(match.dialect.title)), \(sureness)")
-        for reason in match.because { try session.say(session.style(.dim, "  because of \(reason)")) }
+        try session.say(session.style(.dim, "  because of " + match.because.joined(separator: ", ")))
     }
 
     private func because(_ match: DialectBook.Match?) -> JSONValue {
@@ -105,7 +107,11 @@ struct Trial {
         add("sound", signal.sound.map(JSONValue.string))
         add("ring", signal.ringTime.map { .string($0.shortText) })
         add("sent", signal.sentAt.map { .string($0.formatted("%Y-%m-%d %H:%M:%S %z")) })
-        add("expires", signal.expiresAt.map { .string($0.formatted("%Y-%m-%d %H:%M:%S %z")) })
+        add(
+            "expires",
+            signal.expiresAt.map {
+                .string($0.formatted("%Y-%m-%d %H:%M:%S %z") + ($0 < .now ? ", which is past: it rings no more" : ""))
+            })
         add("serial", signal.serial.map(JSONValue.integer))
         if signal.endsRingingOnly { add("ends", "a ringing call only") }
         if signal.meansOnlyCall { add("means", "the app's only call") }

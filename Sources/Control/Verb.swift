@@ -18,6 +18,8 @@ struct Verb: Sendable {
         /// The value's name in usage; nil for a switch.
         var value: String?
         let help: String
+        /// What completions offer for a value that may be something else, too.
+        var known: [String]?
         /// The heading that `--help` has it under, where there are many.
         var group = ""
 
@@ -31,9 +33,10 @@ struct Verb: Sendable {
 
         /// The words that the value is one of; nil if it may be anything.
         var choices: [String]? {
+            if let known { return known }
             guard let value, value.contains("|") else { return nil }
             let words = value.split(separator: "|").map(String.init)
-            return words.allSatisfy { $0.allSatisfy { $0.isLowercase || $0.isNumber } } ? words : nil
+            return words.allSatisfy { $0.allSatisfy { $0.isLowercase || $0.isNumber || $0 == "-" } } ? words : nil
         }
     }
 }

@@ -18,7 +18,7 @@ extension Verbs {
         ) { _, session throws(Refusal) in try Dialects.list(session) },
         Verb(
             name: "dialects show", takes: "NAME", summary: "Print a dialect's file, to learn from or to change.",
-            example: "ringctl dialects show twilio > ~/.config/ringd/dialects/twilio.dialect", count: 1...1
+            example: "ringctl dialects show twilio > my-twilio.dialect", count: 1...1
         ) { invocation, session throws(Refusal) in try Dialects.show(invocation.arguments[0], session) },
         Verb(
             name: "dialects check", takes: "FILE", summary: "Name what is wrong with a dialect file, and try it.",
@@ -70,10 +70,14 @@ enum Dialects {
     static func show(_ name: String, _ session: Session) throws(Refusal) {
         let path = session.dialectFolder + "/" + name + ".dialect"
         var text: String?
-        if Dialect.isName(name) { text = try OutputFile.read(path) ?? DialectBook.text(of: name) }
+        if Dialect.isName(name) {
+            // An empty file is one that the shell has just made, for what is printed here.
+            let own = try OutputFile.read(path).flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
+            text = own ?? DialectBook.text(of: name)
+        }
         guard let text else { throw unknown(name, book(session).book) }
         if session.isJSON { return try session.say(.object(("name", .string(name)), ("text", .string(text)))) }
-        try session.say(text.hasSuffix("\n") ? String(text.dropLast()) : text)
+        try session.say(text.trimmedLineEnd)
     }
 
     static func unknown(_ name: String, _ book: DialectBook) -> Refusal {

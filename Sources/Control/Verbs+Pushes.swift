@@ -37,7 +37,9 @@ extension Verbs {
             .init(
                 name: "kind", value: "invite|update|cancel|answered-elsewhere|declined-elsewhere|missed",
                 help: "what the push says of the call; without it, that it comes"),
-            .init(name: "dialect", value: "NAME", help: "written as this family of senders does (ringctl dialects)"),
+            .init(
+                name: "dialect", value: "NAME", help: "written as this family of senders does (ringctl dialects)",
+                known: DialectBook.builtInNames),
             .init(name: "print", help: "print the payload, and send nothing"),
             .init(name: "payload", value: "FILE|-", help: "the JSON payload"),
             .init(
@@ -68,7 +70,14 @@ private enum Push {
         var headers: [(name: String, value: String)] = []
         if let file = invocation.arguments.first ?? invocation.options["payload"] {
             // A push is small; what is larger than any is still sent, for the gateway's word on it.
+            for option in ["caller", "handle", "video", "sound", "id", "time", "cancel", "kind", "dialect"]
+            where invocation.has(option) {
+                throw .usage("push: --\(option) is for a ready-made call, and \(file) is a payload already")
+            }
             payload = try InputFile.read(file, limit: 65_536)
+            if invocation.has("print") {
+                return try session.say(String(decoding: payload, as: UTF8.self).trimmedLineEnd)
+            }
             if let apns = apnsFile(payload) {
                 target = target ?? apns.bundle
                 headers = apns.headers
@@ -147,7 +156,10 @@ private enum Push {
         }
         let reply = try session.monitor("Push", [.string(target), .bytes(payload), .dict(options)]).first
         if session.isJSON { return try session.say(reply?.json ?? .null) }
-        let call = reply?["call"]?.text.map { ": \($0.prefix(8))" } ?? ""
+        let dialect = reply?["dialect"]?.text.flatMap {
+            $0 == "ringd" ? nil : " (\($0), \(reply?["sureness"]?.text ?? ""))"
+        }
+        let call = (reply?["call"]?.text.map { ": \($0.prefix(8))" } ?? "") + (dialect ?? "")
         let word = reply?["outcome"]?.text ?? "accepted"
         let findings = reply?["findings"]?.elements?.compactMap(\.text) ?? []
         let words =
@@ -158,4 +170,9 @@ private enum Push {
             try session.say(session.style(.dim, "  · \(advice)"))
         }
     }
+}
+
+extension String {
+    /// A line's end more would be an empty line.
+    var trimmedLineEnd: String { hasSuffix("\n") ? String(dropLast()) : self }
 }

@@ -219,7 +219,7 @@ enum PushRecords {
             ])
         row("id", [text("id"), text("unique_id").isEmpty ? "" : "unique id \(text("unique_id"))"])
         let dialect = text("dialect")
-        let sureness = text("sureness") == "none" ? "no dialect knows it" : text("sureness")
+        let sureness = text("plain_because").isEmpty ? text("sureness") : text("plain_because")
         row(
             "read as",
             dialect.isEmpty

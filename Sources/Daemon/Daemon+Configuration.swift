@@ -82,6 +82,8 @@ extension Daemon {
         reloadGateway()
         reloadWebhooks()
         edges.preload(configuration)
+        // Of apps' dialects and the user's own files; they tell of themselves.
+        let others = dialectChecks.map { ConfigFault(0, nil, $0) }
         for fault in faults { reportFault(fault) }
         emit(
             Event(
@@ -90,7 +92,7 @@ extension Daemon {
             ))
         ServiceManager.notify("READY=1")
         screeningChanged()
-        return faults
+        return faults + others
     }
 
     func signalled(_ action: String) {

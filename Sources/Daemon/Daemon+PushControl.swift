@@ -74,8 +74,10 @@ extension Daemon {
             .init("outcome", .string(record.outcomeWord)), .init("detail", .string(record.outcome)),
             .init("findings", .strings(record.findings.map(\.text))),
         ]
-        if let delivered, delivered.push == answer.number, let uuid = delivered.outcome.call {
-            reply.append(.init("call", .string(uuid.description)))
+        if let delivered, delivered.push == answer.number {
+            if let uuid = delivered.outcome.call { reply.append(.init("call", .string(uuid.description))) }
+            reply.append(.init("dialect", .string(delivered.reading.dialect)))
+            reply.append(.init("sureness", .string(delivered.reading.sureness.rawValue)))
         }
         return .success([.dict(reply)])
     }
@@ -121,6 +123,7 @@ extension Daemon {
         else { return [] }
         return [
             .init("dialect", .string(reading.dialect)), .init("sureness", .string(reading.sureness.rawValue)),
+            .init("plain_because", .string(reading.plainBecause ?? "")),
             .init("call_id", .string(reading.signal.key ?? "")),
             .init("call_kind", .string(reading.signal.kind.rawValue)),
         ]

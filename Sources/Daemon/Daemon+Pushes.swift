@@ -59,7 +59,7 @@ extension Daemon {
         guard let outcome = deliver(signal, app: push.app, payload: push.payload, id: id) else {
             return PushService.Outcome("accepted")
         }
-        delivered = (push.number, outcome)
+        delivered = (push.number, outcome, reading)
         if case .unusable(let why) = outcome { return unusable(why) }
         if let uuid = outcome.call {
             emit(

@@ -100,15 +100,18 @@ extension Daemon {
             return WebhookRefusal(
                 isNoCall ? 422 : answer.status, why?.code ?? "refused", why?.text ?? answer.reasonText,
                 cure: isNoCall
-                    ? "see Docs/webhooks.md for what a call looks like" : "ringctl push show \(answer.number)"
+                    ? "ringctl push --caller Alice --print shows what a call looks like"
+                    : "ringctl push show \(answer.number)"
             ).answer
         }
         var members: [(String, JSONValue)] = [
             ("outcome", .string(record.outcomeWord)), ("detail", .string(record.outcome)),
             ("push", .integer(Int64(clamping: answer.number))),
         ]
-        if let delivered, delivered.push == answer.number, let call = delivered.outcome.call {
-            members.append(("call", .string(call.description)))
+        if let delivered, delivered.push == answer.number {
+            if let call = delivered.outcome.call { members.append(("call", .string(call.description))) }
+            members.append(("dialect", .string(delivered.reading.dialect)))
+            members.append(("sureness", .string(delivered.reading.sureness.rawValue)))
         }
         members.append(("findings", .array(record.findings.map { .string($0.text) })))
         return WebhookServer.Answer(status: 200, body: JSONValue.object(members.map { .init($0, $1) }).encoded())

@@ -74,7 +74,7 @@ package actor Daemon {
     /// What the service does later.
     var agenda: Agenda!
     /// What the push that is being taken did, for its door.
-    var delivered: (push: UInt64, outcome: PushOutcome)?
+    var delivered: (push: UInt64, outcome: PushOutcome, reading: DialectBook.Reading)?
     /// Tells those who follow the record.
     var announcer: TimerSource!
     var isAnnouncing = false

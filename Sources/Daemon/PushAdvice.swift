@@ -13,7 +13,7 @@ enum PushAdvice {
         var out: [Finding] = []
         func say(_ code: String, _ text: String) { out.append(Finding(code, nil, text)) }
         switch outcome {
-        case .updated(let uuid) where signal.kind == .invite:
+        case .updated(let uuid) where !signal.isEnd:
             let live = after[uuid]?.state.isRinging == true ? "ringing" : "live"
             if before.first(where: { $0.uuid == uuid })?.invite == after[uuid]?.invite {
                 say("duplicate", "call is \(live) already: duplicate; nothing in it is new")

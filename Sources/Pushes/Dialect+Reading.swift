@@ -37,7 +37,7 @@ extension Dialect {
             signal.meansOnlyCall = signal.isEnd && cancelsOnlyCall
             guard signal.meansOnlyCall else {
                 throw PayloadFault(
-                    "\(signal.kind.article) \(signal.kind.rawValue) push without a call id\(places(.id)): it cannot tell which call it means"
+                    "\(signal.kind.words) without a call id\(places(.id)): it cannot tell which call it means"
                 )
             }
         }
@@ -131,7 +131,17 @@ extension Dialect {
                 return clean.isEmpty || Self.isNobody(clean) ? nil : clean
             }
         }
-        guard let handle else { return }
+        // Who has nothing but an address where the name belongs.
+        let address =
+            handle != nil || signal.callerName != nil
+            ? nil
+            : first(.name, in: &view) { value in
+                value.looseText.flatMap { text in
+                    let clean = Text.clean(text, limit: 256)
+                    return Self.isURI(clean) ? clean : nil
+                }
+            }
+        guard let handle = handle ?? address else { return }
         signal.handle = handle
         signal.handleKind = CallSignal.HandleKind(of: handle, hint: hint)
         // What its sender calls something else than a number is none.
@@ -188,11 +198,16 @@ extension CallSignal.Kind {
         }
     }
 
-    /// `a` or `an`.
-    var article: String {
+    /// In a sentence.
+    var words: String {
         switch self {
-        case .cancel, .declinedElsewhere, .missed: "a"
-        case .invite, .update, .answeredElsewhere, .other: "an"
+        case .invite: "a call"
+        case .update: "an update of a call"
+        case .cancel: "a cancel"
+        case .answeredElsewhere: "an answer on another device"
+        case .declinedElsewhere: "a decline on another device"
+        case .missed: "a missed call"
+        case .other: "no call"
         }
     }
 }

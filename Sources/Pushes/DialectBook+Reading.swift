@@ -43,7 +43,7 @@ extension DialectBook {
         guard reading.signal.kind == .invite, self[reading.dialect]?.isOwn != true else { return reading }
         for other in matches.map(\.dialect) where other.name != reading.dialect {
             guard let end = other.end(in: &view) else { continue }
-            throw PayloadFault("\(other.title) says that this is \(end.article) \(end.rawValue): nothing rings")
+            throw PayloadFault("it has the marks of \(other.title), for which it is \(end.words): nothing rings")
         }
         return reading
     }
@@ -86,7 +86,8 @@ extension DialectBook {
         _ view: inout PayloadView, _ choice: Choice, _ why: String
     ) throws(PayloadFault) -> Reading {
         guard choice.allowsPlain else {
-            throw PayloadFault("\(why), and this app takes no plain form (plain = no): see ringctl dialects explain")
+            throw PayloadFault(
+                "\(why), and the plain form is not wanted (plain = no, or ?dialect=): ringctl dialects explain")
         }
         return Reading(
             signal: try call(plain, &view, choice), dialect: Self.plainName, sureness: .none, plainBecause: why)

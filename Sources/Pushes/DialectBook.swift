@@ -73,7 +73,8 @@ package struct DialectBook: Sendable {
 
         /// What speaks for it, in words.
         package var because: [String] {
-            marks.map { $0.description + " (nobody else's)" } + others.map(\.description)
+            let own = marks.map { $0.description + " (nobody else's)" }
+            return own + others.filter { !marks.contains($0) }.map(\.description)
         }
 
         /// How many conditions hold: of two families whose keys are there, the one that asked for more.

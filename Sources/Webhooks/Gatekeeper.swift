@@ -96,8 +96,9 @@ extension Turndown {
         status: 401, cause: "no-token", error: "the request shows no token",
         cure: "send Authorization: Bearer TOKEN (ringctl webhook)", header: challenge, isSuspicious: true)
     static let stranger = Turndown(
-        status: 401, cause: "wrong-token", error: "the token is not the one of this desktop",
-        cure: "ringctl webhook names the file that it is in", header: challenge, isSuspicious: true)
+        status: 401, cause: "wrong-token", error: "the token is wrong, or in the wrong place",
+        cure: "send Authorization: Bearer TOKEN, as ringctl webhook shows; in the address it is taken for Matrix alone",
+        header: challenge, isSuspicious: true)
     static let coding = Turndown(
         status: 415, cause: "coding", error: "the body is compressed", cure: "send it as it is")
     static let framing = Turndown(
