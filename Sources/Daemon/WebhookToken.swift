@@ -36,7 +36,8 @@ enum WebhookToken {
         guard count >= 0 else {
             throw Failure(description: "cannot read \(path): \(String(cString: strerror(errno)))")
         }
-        let token = bytes[..<count].filter { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+        var token = bytes[..<count]
+        while let last = token.last, last == UInt8(ascii: "\n") || last == UInt8(ascii: "\r") { token.removeLast() }
         guard (shortest...longest).contains(token.count), token.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
             throw Failure(
                 description:

@@ -58,8 +58,10 @@ extension JSONValue {
     /// is absent (callkit.md 3.14).
     var looseTime: WallTime? {
         if let number = looseReal {
-            // 1e11 s is the year 5138; 1e11 ms is 1973. Nobody sends either.
-            let seconds = number > 1e11 ? number / 1000 : number
+            // 1e10 s is the year 2286, and 1e12 ms is 2001. What lies between is neither: 253402300799, the end of the
+            // year 9999 in seconds, is how some say "never".
+            let isMilliseconds = number >= 1e12
+            let seconds = isMilliseconds ? number / 1000 : number
             guard seconds > 1e8, seconds < 9e9 else { return nil }
             return WallTime(nanoseconds: Int64(seconds * 1e9))
         }

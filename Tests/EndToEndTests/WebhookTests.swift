@@ -179,6 +179,12 @@ extension EndToEnd {
             try rig.ask("config", "reload")
             #expect(try post(rig, url, #"{"callId":"1"}"#, token: first).status == 401)
             #expect(try post(rig, url, #"{"callId":"1"}"#, token: "a-token-of-my-own-choice").status == 200)
+            // Two lines are not one token, which nobody would know.
+            try Data("a-token-of-my-own-choice\nand-another-one-of-mine\n".utf8).write(to: URL(filePath: file))
+            try rig.ask("config", "reload")
+            try rig.event("webhook.fault") { $0["message"]?.string?.contains("no good token") == true }
+            try Data("a-token-of-my-own-choice\n".utf8).write(to: URL(filePath: file))
+            try rig.ask("config", "reload")
             chmod(file, 0o644)
             try rig.ask("config", "reload")
             try rig.logged("webhooks are not taken", "chmod 600 \(file)")
