@@ -22,7 +22,7 @@ extension Daemon {
             log("\(error); what was in force stays so")
         }
         // Read again when the next payload needs them.
-        dialectBook = nil
+        areDialectsOld = true
         center.policy = configuration.callPolicy
         applyAppRules(before)
     }

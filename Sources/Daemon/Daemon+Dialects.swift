@@ -6,14 +6,15 @@ internal import Pushes
 extension Daemon {
     /// Ours, and the user's own; read when a payload first needs them, or shortly after the start.
     var dialects: DialectBook {
-        if let dialectBook { return dialectBook }
-        let (book, faults) = DialectBook.installed(in: paths.dialects)
+        if let dialectBook, !areDialectsOld { return dialectBook }
+        let (book, faults) = DialectBook.installed(in: paths.dialects, earlier: dialectBook)
         dialectBook = book
+        areDialectsOld = false
         dialectFaults = faults
         for fault in faults {
             emit(
                 Event(
-                    .configFault, level: .warning, "\(fault); the dialect is not used",
+                    .configFault, level: .warning, "\(fault); the dialect is not used, or as it was before",
                     [.init("key", .text("dialect"))]))
         }
         return book

@@ -100,9 +100,15 @@ extension Daemon {
         payloads[id] = KeptPayload(push: push.number, payload: push.payload, at: .now)
     }
 
+    /// A call id as it is kept: what is too long for rows and events is cut, and told apart by a digest of all of it.
+    static func kept(_ key: String) -> String {
+        guard key.utf8.count > 512 else { return key }
+        return String(decoding: key.utf8.prefix(64), as: UTF8.self) + " " + Hex.text(Digest.sha256(Array(key.utf8)))
+    }
+
     func coreSignal(_ signal: CallSignal, app: String, payload: [UInt8]) -> Signal {
         // The same words again are the same push; they name no call, so nothing outlives the ring.
-        let key = signal.key ?? Self.syntheticPrefix + Hex.text(Digest.sha256(payload).prefix(16))
+        let key = signal.key.map(Self.kept) ?? Self.syntheticPrefix + Hex.text(Digest.sha256(payload).prefix(16))
         func end(_ reason: EndReason) -> Signal {
             .end(
                 Ending(

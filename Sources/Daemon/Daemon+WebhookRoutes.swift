@@ -51,7 +51,9 @@ extension Daemon {
                 return body
             }
             guard let own = dialects[DialectBook.ownName] else { return body }
-            return Array(try own.write(reading.signal).encoded().utf8)
+            var signal = reading.signal
+            signal.key = signal.key.map(Self.kept)
+            return Array(try own.write(signal).encoded().utf8)
         } catch {
             throw WebhookRefusal(
                 422, "payload-no-call", "the payload is no call: \(error)",

@@ -79,8 +79,10 @@ package actor Daemon {
     var announcer: TimerSource!
     var isAnnouncing = false
     var lastAnnounced = Instant(nanoseconds: 0)
-    /// Nil until a payload needs it, and again after a reload.
+    /// Nil until a payload needs it.
     var dialectBook: DialectBook?
+    /// To be read again when one does.
+    var areDialectsOld = false
     var dialectFaults: [String] = []
     var center = CallCenter()
     /// The run-to-completion queue: an edge that answers at once cannot reorder actions.

@@ -3,8 +3,8 @@ internal import JSON
 
 /// From a payload of this family to a signal.
 extension Dialect {
-    /// Bytes of a provider's call id; a longer one is none.
-    static let longestKey = 1024
+    /// Bytes of a provider's call id; a longer one is none. An alert group's key may be pages of labels.
+    static let longestKey = 16_384
     /// What senders say when nobody knows who calls.
     private static let nobody: Set<String> = [
         "unknown", "unknown caller", "anonymous", "restricted", "private", "unavailable", "null", "undefined", "(null)",

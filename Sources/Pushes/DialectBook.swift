@@ -30,7 +30,10 @@ package struct DialectBook: Sendable {
     package typealias File = (name: String, text: String)
 
     /// With the user's own; one that has the name of another takes its place. Files with faults are left out.
-    package func adding(_ files: [File]) -> (book: DialectBook, faults: [(name: String, fault: ConfigFault)]) {
+    /// `earlier`: for a file that has faults, what it said before, if that is there.
+    package func adding(
+        _ files: [File], earlier: DialectBook? = nil
+    ) -> (book: DialectBook, faults: [(name: String, fault: ConfigFault)]) {
         var own: [Dialect] = []
         var faults: [(name: String, fault: ConfigFault)] = []
         for file in files {
@@ -39,9 +42,12 @@ package struct DialectBook: Sendable {
                 (name == above ? nil : files.first { $0.name == name }?.text) ?? Self.text(of: name)
             }
             faults += wrong.map { (file.name, $0) }
-            guard var dialect else { continue }
-            dialect.isOwn = true
-            own.append(dialect)
+            if var dialect {
+                dialect.isOwn = true
+                own.append(dialect)
+            } else if let before = earlier?[file.name], before.isOwn {
+                own.append(before)
+            }
         }
         let names = Set(own.map(\.name))
         return (DialectBook(dialects.filter { !names.contains($0.name) } + own), faults)

@@ -8,7 +8,7 @@ package enum DialectFile {
     static let mostSources = 16
     static let mostConditions = 16
     static let mostEntries = 64
-    static let mostMaps = 16
+    static let mostMaps = 32
     static let mostConstants = 64
 
     /// A file by itself, or upon the one that it `extends`. `base`: the text of a dialect that is known by this name, and

@@ -67,6 +67,19 @@ extension EndToEnd {
             #expect(cancel.status == 200 && cancel.answer["outcome"]?.string == "ended")
             #expect(cancel.answer["findings"]?.items.isEmpty == true)
             try rig.event("call.ended")
+
+            // An alert group's key may be pages of labels, in a small body and in a large one.
+            let key = String(repeating: "x", count: 4000)
+            let start = rig.events.count
+            for (more, state, outcome) in [
+                ("", "firing", "rings"), (String(repeating: "y", count: 6000), "resolved", "ended"),
+            ] {
+                let alert =
+                    #"{"groupKey":"\#(key)","status":"\#(state)","commonLabels":{"alertname":"Disk"},"alerts":[],"x":"\#(more)"}"#
+                let answer = try post(rig, url, alert, token: token)
+                #expect(answer.answer["outcome"]?.string == outcome, "\(answer)")
+            }
+            #expect(try rig.event("call.ended", from: start)["reason"]?.string == "remote-ended")
         }
 
         @Test func whatIsWrongIsSaid() throws {

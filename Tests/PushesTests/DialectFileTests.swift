@@ -70,6 +70,18 @@ struct DialectFileTests {
         #expect(two.plainBecause != nil, "equally good: neither")
     }
 
+    @Test func aFileThatIsSpoiltLeavesWhatItSaid() throws {
+        let (book, _) = DialectBook.builtIn.adding([
+            ("my-pbx", own), ("twilio", "[dialect]\nextends = twilio\ntitle = T"),
+        ])
+        let spoilt = [("my-pbx", own + "\nnonsense"), ("twilio", "nonsense")]
+        let (kept, faults) = DialectBook.builtIn.adding(spoilt, earlier: book)
+        #expect(faults.count == 2 && kept["my-pbx"]?.isOwn == true && kept["twilio"]?.title == "T")
+        #expect(DialectBook.builtIn.adding(spoilt).book["my-pbx"] == nil)
+        // One that is gone is gone.
+        #expect(DialectBook.builtIn.adding([], earlier: book).book["my-pbx"] == nil)
+    }
+
     @Test func whereEachFieldWasFound() throws {
         let payload = try JSONValue.parse(
             #"{"twi_call_sid":"CA1","twi_message_type":"twilio.voice.call","twi_from":"client:a","twi_params":"displayName=Z"}"#

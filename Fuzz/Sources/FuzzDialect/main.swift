@@ -42,7 +42,7 @@ public func fuzzDialect(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
         for text in [reading.signal.callerName, reading.signal.handle] {
             precondition(text.map { !$0.isEmpty && $0.utf8.count <= 1024 } ?? true, "a text out of limits")
         }
-        precondition(reading.signal.key.map { (1...1024).contains($0.utf8.count) } ?? true, "a key out of limits")
+        precondition(reading.signal.key.map { (1...16_384).contains($0.utf8.count) } ?? true, "a key out of limits")
     }
     return 0
 }

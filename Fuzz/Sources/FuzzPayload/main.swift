@@ -27,7 +27,7 @@ public func fuzzPayload(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
 
 private func check(_ signal: CallSignal) {
     if let key = signal.key {
-        precondition((1...1024).contains(key.utf8.count), "a key out of limits")
+        precondition((1...16_384).contains(key.utf8.count), "a key out of limits")
     } else {
         precondition(signal.kind == .invite || signal.meansOnlyCall, "a cancel of nothing")
     }
