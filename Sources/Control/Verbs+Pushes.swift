@@ -35,8 +35,9 @@ extension Verbs {
             .init(name: "time", value: "SECONDS", help: "… ringing this long"),
             .init(name: "cancel", help: "a push that cancels the call --id; the same as --kind cancel"),
             .init(
-                name: "kind", value: "invite|update|cancel|answered-elsewhere|declined-elsewhere|missed",
-                help: "what the push says of the call; without it, that it comes"),
+                name: "kind", value: "KIND",
+                help: "what it says of the call: invite (if not given), update, cancel, …",
+                known: CallSignal.Kind.allCases.filter { $0 != .other }.map(\.rawValue)),
             .init(
                 name: "dialect", value: "NAME", help: "written as this family of senders does (ringctl dialects)",
                 known: DialectBook.builtInNames),

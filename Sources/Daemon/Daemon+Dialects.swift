@@ -26,7 +26,7 @@ extension Daemon {
         return DialectBook.Choice(dialect: own.dialect, allowsPlain: own.allowsPlain, region: region)
     }
 
-    /// Apps whose dialect there is not: their payloads are read in the plain form, if at all.
+    /// What is wrong with the user's own files, and apps whose dialect there is not: theirs is found out, then.
     var dialectChecks: [String] {
         let book = dialects
         return dialectFaults

@@ -51,10 +51,8 @@ extension DialectBook {
     private func read(
         _ view: inout PayloadView, _ matches: [Match], _ choice: Choice
     ) throws(PayloadFault) -> Reading {
-        if let name = choice.dialect {
-            guard let dialect = self[name] else {
-                return try readPlain(&view, choice, "there is no dialect \"\(name)\"")
-            }
+        // A name of none is told of where it is written; what is written in some dialect is still read as that.
+        if let name = choice.dialect, let dialect = self[name] {
             if name == Self.plainName || dialect.match(&view) != nil {
                 return Reading(signal: try call(dialect, &view, choice), dialect: name, sureness: .certain)
             }
