@@ -46,9 +46,30 @@ struct ReadyMade {
             // So that it can be cancelled.
             if signal.key == nil && dialect.hasID { signal.key = CallUUID.random().description }
         }
-        do throws(PayloadFault) { return try dialect.write(signal) } catch {
+        do throws(PayloadFault) {
+            let payload = try dialect.write(signal)
+            if name != nil { tellWhatIsLost(dialect, payload) }
+            return payload
+        } catch {
             throw .refused("\(error)")
         }
+    }
+
+    /// Not every family has a place for everything.
+    private func tellWhatIsLost(_ dialect: Dialect, _ payload: JSONValue) {
+        guard let read = try? DialectBook([dialect]).read(payload, .init(dialect: dialect.name)).signal else { return }
+        var lost: [String] = []
+        func look(_ option: String, _ isThere: Bool) {
+            if invocation.has(option) && !isThere { lost.append("--" + option) }
+        }
+        look("caller", read.callerName != nil)
+        look("handle", read.handle != nil)
+        look("video", read.video == true)
+        look("time", read.ringTime != nil || read.expiresAt != nil)
+        look("sound", read.sound != nil)
+        look("id", read.key != nil)
+        guard !lost.isEmpty else { return }
+        Console.complain("ringctl: \(dialect.title) has no place for \(lost.joined(separator: ", "))")
     }
 
     private func kind() throws(Refusal) -> CallSignal.Kind {

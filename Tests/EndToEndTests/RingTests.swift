@@ -265,6 +265,21 @@ extension EndToEnd {
                 1, "no app \"com.example.tolk\" is registered; did you mean com.example.talk?",
                 try rig.ringctl("push", "--app", "com.example.tolk", "--caller", "A"))
             check(1, "is no app id", try rig.ringctl("apps", "add", "nonsense"))
+            check(
+                2, "--caller is for a ready-made call",
+                try rig.ringctl("push", "--app", Rig.app, "--payload", "-", "--caller", "A", input: Data("{}".utf8)))
+            check(
+                1, "no push that says cancel; it says invite",
+                try rig.ringctl("push", "--app", Rig.app, "--dialect", "plivo", "--kind", "cancel", "--id", "1"))
+            check(
+                1, "did you mean telnyx?",
+                try rig.ringctl("push", "--app", Rig.app, "--dialect", "telnix", "--caller", "A"))
+            // Printed, and not sent.
+            let printed = try rig.ringctl("push", "--payload", "-", "--print", input: Data("{}\n".utf8))
+            #expect(printed.status == 0 && printed.out == "{}\n")
+            let made = try rig.ringctl("push", "--dialect", "agora-chat", "--caller", "A", "--print")
+            #expect(made.out.contains("callId") && made.complaint.contains("no place for --caller"))
+            #expect(try rig.ask("pushes").items.isEmpty)
             check(1, "cannot read", try rig.ringctl("push", "--app", Rig.app, "--payload", "/none"))
             check(1, "it has 2 bytes, ringd's have 32", try rig.ringctl("push", "--token", "abcd", "--caller", "A"))
             check(1, "no call is called \"nobody\"", try rig.ringctl("report", "nobody"))

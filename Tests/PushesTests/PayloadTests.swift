@@ -82,6 +82,25 @@ struct PayloadTests {
         #expect(zalgo.callerName!.unicodeScalars.count <= 8)
     }
 
+    @Test func whoIsNamedByAnAddressIsCalledByIt() throws {
+        for address in ["sip:bob@example.org", "tel:+4930123456"] {
+            let signal = try read(#"{"callId":"1","caller":"\#(address)"}"#)
+            #expect(signal.callerName == nil && signal.handle == address)
+        }
+        let named = try read(#"{"callId":"1","caller":"sip:bob@example.org","callerNumber":"12"}"#)
+        #expect(named.callerName == nil && named.handle == "12")
+    }
+
+    @Test(arguments: [
+        #"{"callUUID":"1","event":"call.accepted"}"#, #"{"callUUID":"1","event":"answered"}"#,
+        #"{"callUUID":"1","status":"busy"}"#, #"{"callUUID":"1","caller":"X","reason":"cancelled"}"#,
+        #"{"data":{"type":"cancel","callId":"1"},"aps":{"alert":"x"}}"#,
+    ])
+    func theCommonestWordsForAnEnd(_ text: String) throws {
+        let signal = try read(text)
+        #expect(signal.isEnd && signal.key == "1")
+    }
+
     @Test func anEmptyNameIsNoName() throws {
         #expect(try read(#"{"displayName":"\u202e ","aps":{"alert":{"title":"T","body":"B"}}}"#).callerName == "T")
         #expect(try read(#"{"displayName":["x"],"aps":{"alert":7}}"#).callerName == "7")
