@@ -73,10 +73,10 @@ extension CallCenter {
     /// (callkit.md N16).
     private mutating func finishOnly(_ ending: Ending, at now: Instant) -> PushOutcome {
         let live = calls.filter { $0.app == ending.app && !$0.isOutgoing }
-        guard let call = live.first, live.count == 1, call.state.isRinging, now - call.began < policy.longestRing,
-            !lately.contains(where: { $0.app == ending.app && $0.ended.map { now - $0 < policy.lifetime } ?? false })
+        guard let call = live.first, live.count == 1, call.state.isRinging,
+            tombstones.lastEnd(of: ending.app).map({ now - $0 > policy.lifetime }) ?? true
         else {
-            return .unusable("it ends a call and names none, and the app has not exactly one that rings")
+            return .unusable("it ends a call and names none, and there is not exactly one that it can mean")
         }
         return finish(call, ending, at: now)
     }

@@ -53,6 +53,9 @@ struct Tombstones: Sendable {
         }
     }
 
+    /// When a call of the app last ended, of those that are remembered.
+    func lastEnd(of app: String) -> Instant? { yards[app]?.stones.values.map(\.ended).max() }
+
     /// Asked in a function of its own: a copy that lived on would make the next write copy the whole yard.
     private func isOldestDue(of app: String, at now: Instant) -> Bool {
         guard let yard = yards[app], let first = yard.first else { return false }

@@ -99,7 +99,8 @@ struct Trial {
         var out: [(String, JSONValue)] = [("kind", .string(signal.kind.rawValue))]
         func add(_ name: String, _ value: JSONValue?) { if let value { out.append((name, value)) } }
         add("unknown_kind", signal.unknownKind.map(JSONValue.string))
-        add("id", .string(signal.key ?? "(none: it cannot be cancelled, nor known again)"))
+        let none = session.isJSON ? nil : "(none: it cannot be cancelled, nor known again)"
+        add("id", (signal.key ?? none).map(JSONValue.string))
         add("name", signal.callerName.map(JSONValue.string))
         add("handle", signal.handle.map(JSONValue.string))
         if signal.handle != nil { add("handle_kind", .string(signal.handleKind.rawValue)) }

@@ -76,11 +76,12 @@ extension Dialect {
         var isInvite = false
         for map in kinds {
             guard let (kind, word) = map.meaning(in: &view) else { continue }
-            view.found("kind", at: map.path)
             if kind == .invite {
                 // A guess: what another place says for certain comes first.
                 if let word { unknown = unknown ?? Text.clean(word, limit: 60) } else { isInvite = true }
+                view.found("kind", at: map.path)
             } else if !isInvite || word == nil && kind.isEnd {
+                view.found("kind", at: map.path)
                 return (kind, word.map { Text.clean($0, limit: 60) })
             }
         }
@@ -95,7 +96,9 @@ extension Dialect {
 
     private static func end(said maps: [ValueMap<CallSignal.Kind>], in view: inout PayloadView) -> CallSignal.Kind? {
         for map in maps {
-            if let (kind, word) = map.meaning(in: &view), word == nil, kind.isEnd { return kind }
+            guard let (kind, word) = map.meaning(in: &view), word == nil, kind.isEnd else { continue }
+            view.found("kind", at: map.path)
+            return kind
         }
         return nil
     }
@@ -118,34 +121,26 @@ extension Dialect {
     // MARK: Who calls
 
     private func readCaller(_ view: inout PayloadView, _ region: PhoneRegion?, into signal: inout CallSignal) {
-        signal.callerName = first(.name, in: &view) { value in
-            value.looseText.flatMap { text in
-                let clean = Text.clean(text, limit: 256)
-                return clean.isEmpty || Self.isNobody(clean) || Self.isURI(clean) ? nil : clean
-            }
-        }
+        signal.callerName = words(.name, in: &view) { !Self.isURI($0) }
         let hint = first(.handleKind, in: &view) { $0.looseText?.lowercased() }
-        let handle = first(.handle, in: &view) { value in
-            value.looseText.flatMap { text in
-                let clean = Text.clean(text, limit: 256)
-                return clean.isEmpty || Self.isNobody(clean) ? nil : clean
-            }
-        }
+        let handle = words(.handle, in: &view) { _ in true }
         // Who has nothing but an address where the name belongs.
-        let address =
-            handle != nil || signal.callerName != nil
-            ? nil
-            : first(.name, in: &view) { value in
-                value.looseText.flatMap { text in
-                    let clean = Text.clean(text, limit: 256)
-                    return Self.isURI(clean) ? clean : nil
-                }
-            }
+        let address = handle == nil && signal.callerName == nil ? words(.name, in: &view, Self.isURI) : nil
         guard let handle = handle ?? address else { return }
         signal.handle = handle
         signal.handleKind = CallSignal.HandleKind(of: handle, hint: hint)
         // What its sender calls something else than a number is none.
         if hint == nil || signal.handleKind == .phoneNumber { signal.settleNumber(in: region) }
+    }
+
+    /// Made fit to be shown, and of somebody.
+    private func words(_ field: Field, in view: inout PayloadView, _ fits: (String) -> Bool) -> String? {
+        first(field, in: &view) { value in
+            value.looseText.flatMap { text in
+                let clean = Text.clean(text, limit: 256)
+                return clean.isEmpty || Self.isNobody(clean) || !fits(clean) ? nil : clean
+            }
+        }
     }
 
     // MARK: When

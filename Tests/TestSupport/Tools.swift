@@ -79,7 +79,7 @@ package final class Scratch {
     package let path: String
 
     package init() {
-        var template = Array("/tmp/ringd-test.XXXXXX".utf8CString)
+        var template = Array(("/tmp/ringd-test." + String(repeating: "X", count: 6)).utf8CString)
         path = String(cString: mkdtemp(&template)!)
     }
 
